@@ -436,6 +436,8 @@ const struct pod_shape *cluster_resolve(const struct cluster *cluster,
  * lock. Only cluster_place(), the functions for forks and reading are allowed. */
 struct cluster *cluster_fork(struct cluster *cluster);
 void cluster_fork_free(struct cluster *fork);
+/* Frees n nodes, to shorten cluster_fork_free(). Returns true once it has none. */
+bool cluster_fork_free_some(struct cluster *fork, size_t n);
 /* Uses n times the shape's needs on that node of a fork. The shape must be resolved against the
  * fork. */
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,

@@ -591,7 +591,7 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
     return !waiting_for;
 }
 
-/* Pods per hold of the lock: some tenths of a millisecond. */
+/* Pods or nodes per hold of the lock: some tenths of a millisecond. */
 #define STEP_PEERS ((size_t)500)
 
 /* Forks change reference counts, hence the write lock. */
@@ -636,7 +636,8 @@ void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
     bool is_released = false;
     while (!is_released) {
         inventory_lock_to_write(inventory);
-        is_released = cluster_fork_peers_release(fork, STEP_PEERS);
+        is_released = cluster_fork_peers_release(fork, STEP_PEERS) &&
+                      cluster_fork_free_some(fork, STEP_PEERS);
         if (is_released) {
             cluster_fork_free(fork);
             inventory_lock_signal(inventory); /* for inventory_free_replaced() */

@@ -4,8 +4,8 @@
 #include "ledger/gangs.h"
 #include "ledger/quarantine.h"
 
-/* Objects per hold of the lock: about a millisecond. */
-#define STEP_OBJECTS ((size_t)200)
+/* Objects per hold of the lock: about half a millisecond. */
+#define STEP_OBJECTS ((size_t)100)
 
 /* A copy of the ledger of that number. */
 struct ledger_copy {
@@ -37,14 +37,12 @@ static void copy_treatments(struct cluster *to, const struct cluster *from)
 static bool copy_some(struct inventory *inventory, struct ledger_copy copy,
                       struct cluster **ret_ledger)
 {
+    cluster_copy_make_room(copy.copying);
     inventory_lock_to_read(inventory);
     const bool is_current = copy.n_ledgers == inventory->n_ledgers;
-    const bool is_complete = is_current && cluster_copy_some_anew(copy.copying, STEP_OBJECTS);
+    const bool is_complete = is_current && cluster_copy_some_anew(copy.copying, STEP_OBJECTS) &&
+                             cluster_copy_claims(copy.copying, STEP_OBJECTS);
     struct cluster *ledger = is_complete ? cluster_copy_end(copy.copying) : NULL;
-    if (ledger) {
-        quarantine_copy_marks(ledger, inventory->state.cluster);
-        copy_treatments(ledger, inventory->state.cluster);
-    }
     inventory_unlock(inventory);
     if (!is_current)
         cluster_copy_abandon(copy.copying);
@@ -60,6 +58,10 @@ static struct cluster *copy_ledger(struct inventory *inventory, const struct pol
         while (!copy_some(inventory, copy, &ledger))
             ;
     }
+    inventory_lock_to_read(inventory);
+    quarantine_copy_marks(ledger, inventory->state.cluster);
+    copy_treatments(ledger, inventory->state.cluster);
+    inventory_unlock(inventory);
     return ledger;
 }
 

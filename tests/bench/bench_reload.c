@@ -1,6 +1,7 @@
 /*
  * bench_reload: what a reload of the policy costs in a large cluster: CPU time of the longest hold
- * of the ledger's lock, the time of the whole copy, and memory while the ledger is there twice.
+ * of the ledger's lock, the time of the whole copy, and memory while the ledger is there twice. And
+ * the longest holds of a fork, of freeing it, and of a copy, which a snapshot and a what-if write.
  * CLAIMS_MAX claims on quotas are outstanding, of pods that wait, and N_RESERVED reservations.
  *
  *     scripts/build bench tests/bench/bench_reload
@@ -175,7 +176,7 @@ static void check(struct inventory *inventory)
 }
 
 struct cost {
-    double hold_ms, write_ms, took_ms, cpu_ms, settle_ms;
+    double hold_ms, write_ms, took_ms, cpu_ms, settle_ms, fork_ms, fork_free_ms, own_ms;
 };
 
 static double larger(double a, double b)
@@ -200,6 +201,20 @@ static void reload(struct inventory *inventory, const struct policy *policy, str
     inventory_free_replaced(inventory);
 }
 
+static void fork_and_copy(struct inventory *inventory, struct cost *most)
+{
+    meter_reset();
+    struct cluster *fork = inventory_fork(inventory, PEERS_NONE);
+    most->fork_ms = larger(most->fork_ms, meter_longest_hold_ms());
+    meter_reset();
+    inventory_fork_free(inventory, fork);
+    most->fork_free_ms = larger(most->fork_free_ms, meter_longest_hold_ms());
+    meter_reset();
+    struct inventory *copy = inventory_copy(inventory, NULL);
+    most->own_ms = larger(most->own_ms, meter_longest_hold_ms());
+    inventory_free(copy);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3) {
@@ -220,17 +235,20 @@ int main(int argc, char **argv)
     reset_peak();
     for (size_t i = 1; i <= N_RELOADS; i++) {
         reload(inventory, &policies[i], &most);
+        fork_and_copy(inventory, &most);
         mem_give_back();
     }
     const double peak_mib = live_bench_status_mib("VmHWM:");
     check(inventory);
     printf("{\"nodes\": %zu, \"pods\": %zu, \"claims\": %d, \"reservations\": %d, \"reloads\": %d, "
            "\"longest_hold_cpu_ms\": %.2f, \"longest_write_cpu_ms\": %.2f, "
-           "\"settle_cpu_ms\": %.2f, \"copy_cpu_ms\": %.1f, \"copy_ms\": %.1f, "
+           "\"settle_cpu_ms\": %.2f, \"fork_cpu_ms\": %.2f, \"fork_free_cpu_ms\": %.2f, "
+           "\"own_cpu_ms\": %.2f, "
+           "\"copy_cpu_ms\": %.1f, \"copy_ms\": %.1f, "
            "\"rss_mib\": %.1f, \"peak_mib\": %.1f, \"rss_after_mib\": %.1f}\n",
            n_nodes, n_pods, N_WAITING, N_RESERVED, N_RELOADS, most.hold_ms, most.write_ms,
-           most.settle_ms, most.cpu_ms, most.took_ms, before_mib, peak_mib,
-           live_bench_status_mib("VmRSS:"));
+           most.settle_ms, most.fork_ms, most.fork_free_ms, most.own_ms, most.cpu_ms, most.took_ms,
+           before_mib, peak_mib, live_bench_status_mib("VmRSS:"));
     inventory_free(inventory);
     for (size_t i = 0; i <= N_RELOADS; i++)
         policy_fini(&policies[i]);

@@ -317,18 +317,6 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
     return copying.copies;
 }
 
-struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena)
-{
-    struct copying copying = {.arena = arena};
-    struct pod_copies *copies = &copying.copies;
-    copies->n_all = cluster_n_pods(cluster);
-    copies->items = ARENA_ARRAY(arena, struct pod_copy, copies->n_all);
-    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
-         pod = cluster_next_pod(cluster, pod))
-        copy_pod(&copying, cluster, pod);
-    return copying.copies;
-}
-
 enum peers_wanted pod_copy_peers_wanted(const struct pod_copies *copies)
 {
     for (const struct shared_peers *peers = copies->peers; peers; peers = peers->hh.next) {

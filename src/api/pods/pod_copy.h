@@ -69,7 +69,7 @@ struct pod_copy {
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
-    /* The amounts that quotas count of its resource claims; NULL: none. Not of pod_copy_all(). */
+    /* The amounts that quotas count of its resource claims; NULL: none. */
     const struct asked_claims *asked;
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
     /* The how-manieth it is of its namespace's pods that wait with claims; 0: it has none. */
@@ -122,8 +122,6 @@ bool pod_copy_is_pending(const struct pod *pod);
 /* The pod of that name, if any. */
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
                                  const char *name, struct arena *arena);
-/* All pods in the ledger's order; under the inventory's lock. The caller sets provenance. */
-struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena);
 /* The peers that a fork must have to judge these pods. */
 enum peers_wanted pod_copy_peers_wanted(const struct pod_copies *copies);
 void pod_copy_fini(struct pod_copies *copies);

@@ -4,8 +4,8 @@
 #include "ledger/cluster_copy.h"
 #include "ledger/quarantine.h"
 
-/* Objects per hold of the lock: about a millisecond. */
-#define STEP_OBJECTS ((size_t)200)
+/* Objects per hold of the lock: about half a millisecond. */
+#define STEP_OBJECTS ((size_t)100)
 
 /* Only this thread uses the copy, and changes objects of the ledger: so the read lock suffices, and
  * decisions do not wait. */
@@ -14,6 +14,7 @@ static void copy_all(struct inventory *inventory, struct cluster_copy *copy,
 {
     bool is_complete = false;
     while (!is_complete) {
+        cluster_copy_make_room(copy);
         inventory_lock_to_read(inventory);
         is_complete = copy_some(copy, STEP_OBJECTS);
         inventory_unlock(inventory);

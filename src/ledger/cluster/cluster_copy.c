@@ -9,6 +9,7 @@
 struct cluster_copy {
     const struct cluster *from;
     struct cluster *to;
+    size_t n_pods;        /* at the beginning */
     size_t stage;         /* kinds that are copied, in the order of enum copied */
     const void *last;     /* of the present kind: what was copied last; NULL: nothing */
     uint64_t claims_done; /* version of the last claim that was copied; 0: none */
@@ -25,6 +26,7 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
 {
     struct cluster_copy *copy = MEM_NEW(struct cluster_copy);
     copy->from = from;
+    copy->n_pods = HASH_COUNT(from->pods);
     copy->to = cluster_new(policy);
     memcpy(copy->to->relists, from->relists, sizeof from->relists);
     devices_continue_relists(copy->to->devices, from->devices);
@@ -98,6 +100,13 @@ static bool is_copying_pods(const struct cluster_copy *copy)
     return copy->stage == N_LEDGER_KINDS - 1;
 }
 
+void cluster_copy_make_room(struct cluster_copy *copy)
+{
+    struct pod_entry *pods = copy->to->pods;
+    while (pods && pods->hh.tbl->num_buckets < copy->n_pods)
+        HASH_EXPAND_BUCKETS(hh, pods->hh.tbl, );
+}
+
 bool cluster_copy_some(struct cluster_copy *copy, size_t n)
 {
     for (; n > 0 && copy->stage < N_LEDGER_KINDS; n--) {
@@ -108,14 +117,17 @@ bool cluster_copy_some(struct cluster_copy *copy, size_t n)
     return copy->stage == N_LEDGER_KINDS;
 }
 
-/* NULL: none. */
-static const struct pod *last_pod_until(const struct cluster *cluster, uint64_t order)
+/* Of the copied pods that are still there. NULL: none. */
+static const struct pod *last_pod(const struct cluster_copy *copy)
 {
-    const struct pod_entry *last = NULL;
-    for (const struct pod_entry *next = cluster->pods; next && next->order <= order;
-         next = next->hh.next)
-        last = next;
-    return last ? &last->pod : NULL;
+    struct pod_entry *pods = copy->to->pods;
+    const struct pod_entry *copied = pods ? ELMT_FROM_HH(pods->hh.tbl, pods->hh.tbl->tail) : NULL;
+    for (; copied; copied = copied->hh.prev) {
+        const struct pod_entry *entry = find_pod(copy->from, copied->pod.uid);
+        if (entry && entry->order <= copy->last_order)
+            return &entry->pod;
+    }
+    return NULL;
 }
 
 static void find_again(struct cluster_copy *copy)
@@ -123,7 +135,7 @@ static void find_again(struct cluster_copy *copy)
     if (copy->edition == cluster_edition(copy->from))
         return;
     copy->n_restarts += copy->stage < N_LEDGER_KINDS - 1 && copy->last;
-    copy->last = is_copying_pods(copy) ? last_pod_until(copy->from, copy->last_order) : NULL;
+    copy->last = is_copying_pods(copy) ? last_pod(copy) : NULL;
 }
 
 static void remember_place(struct cluster_copy *copy)

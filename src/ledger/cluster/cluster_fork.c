@@ -97,6 +97,13 @@ struct cluster *cluster_fork(struct cluster *cluster)
     return fork;
 }
 
+bool cluster_fork_free_some(struct cluster *fork, size_t n)
+{
+    for (; n > 0 && fork->nodes; n--)
+        node_table_free(fork, fork->nodes);
+    return !fork->nodes;
+}
+
 void cluster_fork_free(struct cluster *fork)
 {
     cluster_free(fork);

@@ -32,8 +32,6 @@ void quarantine_move(struct cluster *to, struct cluster *from)
         return;
     to->quarantine = from->quarantine;
     from->quarantine = NULL;
-    for (struct node *node = from->nodes; node; node = node->next)
-        node->mark = NULL;
     sick_nodes_move(to->quarantine->sick, to->policy, to);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 struct sick_nodes *sick_nodes_new(const struct policy *policy, sick_nodes_marked *marked,
                                   void *context)
@@ -172,9 +173,10 @@ void sick_nodes_move(struct sick_nodes *sick, const struct policy *policy, void 
     sick->policy = policy;
     sick->context = context;
     sick->due_ms = 0;
-    for (struct sick_node *node = sick->nodes; node; node = node->hh.next) {
-        if (!node->illness)
-            continue;
+    struct illness *illness = NULL;
+    struct illness *next = NULL;
+    DL_FOREACH_SAFE (sick->ill, illness, next) {
+        struct sick_node *node = illness->node;
         if (policy->quarantine.mode == AVOIDANCE_OFF)
             illness_lift(sick, node, true);
         else if (policy->shape_trap.mode == AVOIDANCE_OFF)
