@@ -4,7 +4,7 @@ import re
 
 import objects
 import pytest
-from browsing import cells_of, rows_of, shot, tile
+from browsing import cells_of, expect, rows_of, shot, tile
 from objects import GPU, annotated, node, pod
 from service import Service
 
@@ -81,8 +81,12 @@ def test_a_node_shows_each_of_its_models(started, pages):
 
 def test_the_drawer_has_what_others_report_of_a_node(started, pages):
     xid = {"type": "GpuXidError", "status": "True", "reason": "Xid79", "message": "fallen off <the> bus"}
-    page = pages.open(started(node("a", 2, status={"conditions": [{"type": "Ready", "status": "True"}, xid]})))
+    page = pages.open(started(node("a", 2, metadata={"labels": {"team": "b"}}, status={"conditions": [{"type": "Ready", "status": "True"}, xid]})))
     page.locator(".tile").first.click()
+    expect(page.locator(".drawer summary")).to_have_text("2 labels")
+    expect(page.locator(".drawer details li", has_text="team=b")).to_be_hidden()
+    page.locator(".drawer summary").click()
+    expect(page.locator(".drawer details li", has_text="team=b")).to_be_visible()
     drawer = page.locator(".drawer").inner_text()
     assert "Reported problems" in drawer and "GpuXidError=True Xid79: fallen off <the> bus" in drawer
     assert page.locator(".drawer").get_by_role("button", name="Lift its quarantine").count() == 0

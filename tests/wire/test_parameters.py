@@ -109,6 +109,8 @@ def test_the_inventory_of_one_node(service):
     found = service.get("/v1/inventory?node=h100-1").json()
     assert [node["name"] for node in found["nodes"]] == ["h100-1"]
     assert [(total["model"], total["nodes"]) for total in found["models"]] == [(found["nodes"][0]["model"], 1)]
+    assert found["nodes"][0]["labels"]["kubernetes.io/hostname"] == "h100-1" and len(found["nodes"][0]["labels"]) > 3
+    assert "labels" not in service.get("/v1/inventory").json()["nodes"][0], "they would be larger than all else"
     missing = service.get("/v1/inventory?node=h100")
     assert (missing.status, missing.json()["error"][:43]) == (404, "?node=h100: is not in the inventory, should")
     assert service.get("/v1/inventory?node=H100_1").json()["error"].endswith("; did you mean h100-1?")

@@ -39,6 +39,7 @@ struct copy {
     struct node_row *nodes;
     size_t n_nodes;
     const struct label_keys *label;
+    bool has_labels; /* all of them */
     struct holder_list astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
@@ -120,6 +121,16 @@ static const char *copy_label(const struct label_view *view, const struct label_
     return NULL;
 }
 
+static void copy_labels(const struct node *node, struct arena *arena, struct node_row *row)
+{
+    const struct label_view *view = &node_traits(node)->view;
+    row->labels = ARENA_ARRAY(arena, struct label, view->n_labels);
+    for (; row->n_labels < view->n_labels; row->n_labels++)
+        row->labels[row->n_labels] =
+            (struct label){arena_strdup(arena, view->labels[row->n_labels].key),
+                           arena_strdup(arena, view->labels[row->n_labels].value)};
+}
+
 static struct node_row *copy_totals(const struct inventory_view *view, const struct node *node,
                                     struct copy *copy)
 {
@@ -183,6 +194,8 @@ static const struct node_row *copy_node(const struct inventory_view *view, const
                                         struct copy *copy)
 {
     struct node_row *row = copy_totals(view, node, copy);
+    if (copy->has_labels)
+        copy_labels(node, copy->arena, row);
     row->holders = node_holders_copy(view->cluster, node, copy->arena);
     node_notes_add(node, copy->arena, &copy->notes);
     if (copy->label->n > 0)
@@ -374,8 +387,10 @@ static int (*order_of(const char *sort))(const void *, const void *)
 static struct copy copy_inventory(struct inventory *inventory, const struct wanted *wanted,
                                   struct arena *arena)
 {
-    struct copy copy = {
-        .arena = arena, .label = &wanted->label, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
+    struct copy copy = {.arena = arena,
+                        .label = &wanted->label,
+                        .has_labels = wanted->node,
+                        .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     const struct node_names names = copy_all_but_nodes(inventory, wanted, &copy);
     copy.nodes = ARENA_ARRAY(arena, struct node_row, names.n);
     for (size_t at = 0; at < names.n;)
@@ -445,7 +460,15 @@ static json_t *totals_json(const struct node_row *row)
                      inventory_devices_json(&row->devices));
 }
 
-static json_t *node_json(const struct node_row *row, bool has_label)
+static json_t *labels_json(const struct node_row *row)
+{
+    json_t *labels = json_object();
+    for (size_t i = 0; i < row->n_labels; i++)
+        (void)json_object_set_new(labels, row->labels[i].key, json_string(row->labels[i].value));
+    return labels;
+}
+
+static json_t *node_json(const struct node_row *row, const struct copy *copy)
 {
     const struct node_holders *holders = &row->holders;
     json_t *json = totals_json(row);
@@ -460,7 +483,9 @@ static json_t *node_json(const struct node_row *row, bool has_label)
         (void)json_object_set_new(json, "conditions", conditions);
     if (row->n_shape_traps > 0)
         (void)json_object_set_new(json, "shapeTraps", json_integer((json_int_t)row->n_shape_traps));
-    if (has_label)
+    if (copy->has_labels)
+        (void)json_object_set_new(json, "labels", labels_json(row));
+    if (copy->label->n > 0)
         (void)json_object_set_new(json, "label",
                                   row->label ? json_string(row->label) : json_null());
     return json;
@@ -502,7 +527,7 @@ static json_t *nodes_json(const struct copy *copy)
 {
     json_t *nodes = json_array();
     for (size_t i = 0; i < copy->n_nodes; i++)
-        (void)json_array_append_new(nodes, node_json(&copy->nodes[i], copy->label->n > 0));
+        (void)json_array_append_new(nodes, node_json(&copy->nodes[i], copy));
     inventory_claims_add_holders(&copy->claims, nodes);
     return nodes;
 }
@@ -608,16 +633,6 @@ void api_inventory(void *context, struct exchange *exchange)
 
 /* ---- for other answers ---- */
 
-static void copy_labels(const struct node *node, struct arena *arena, struct node_row *row)
-{
-    const struct label_view *view = &node_traits(node)->view;
-    row->labels = ARENA_ARRAY(arena, struct label, view->n_labels);
-    for (; row->n_labels < view->n_labels; row->n_labels++)
-        row->labels[row->n_labels] =
-            (struct label){arena_strdup(arena, view->labels[row->n_labels].key),
-                           arena_strdup(arena, view->labels[row->n_labels].value)};
-}
-
 /* Most nodes have a row of zeros for common GPU resources. */
 static bool has_gpus(const struct inventory_view *view, const struct node *node)
 {
@@ -655,14 +670,6 @@ static void copy_page(struct inventory *inventory, const struct nodes_page *page
     for (size_t i = 0; i < first.n; i++)
         copy_labels(first.items[i], copy->arena, copy_totals(&view, first.items[i], copy));
     *ret_has_more = first.is_cut;
-}
-
-static json_t *labels_json(const struct node_row *row)
-{
-    json_t *labels = json_object();
-    for (size_t i = 0; i < row->n_labels; i++)
-        (void)json_object_set_new(labels, row->labels[i].key, json_string(row->labels[i].value));
-    return labels;
 }
 
 json_t *inventory_json_of_nodes(struct inventory *inventory, const struct nodes_page *page,

@@ -12,6 +12,7 @@ import { UNCHANGED } from "./state.js";
 import { t } from "./words.js";
 
 const RELOAD_MS = 10000;
+const LABELS_MS = 60000;
 
 function Part({ title, children }) {
   return html`<section class="part-of"><h3>${title}</h3>${children}</section>`;
@@ -92,6 +93,13 @@ function Taints({ node }) {
   return taints.length > 0 && html`<${Part} title=${t("taints")}><p class="small">${taints.join(", ")}</p></${Part}>`;
 }
 
+// Asked for one node alone: the labels of all nodes would be larger than all else.
+function Labels({ name }) {
+  const { value } = usePolled(`inventory?node=${encodeURIComponent(name)}`, LABELS_MS);
+  const labels = Object.entries(value?.nodes[0]?.labels ?? {});
+  return labels.length > 0 && html`<section class="part-of"><details><summary>${t("labelsOf", labels.length)}</summary><ul class="small names">${labels.map(([key, text]) => html`<li>${key}=${text}</li>`)}</ul></details></section>`;
+}
+
 function Node({ inventory, node, pending, change }) {
   const all = gpusOf(node, gpuNames(inventory));
   const asks = { whatIfDrain: { drain: [node.name] }, whatIfCordon: { cordon: [node.name] }, whatIfLike: { addNodes: { like: node.name, count: 1 } }, ...((node.quarantine || node.shapeTraps) && { whatIfLift: { lift: [node.name] } }) };
@@ -102,7 +110,7 @@ function Node({ inventory, node, pending, change }) {
     <${Holders} node=${node} change=${change} />
     <${WaitsHere} node=${node} pending=${pending} change=${change} />
     <${WhatIf} changes=${asks} change=${change} />
-    <${Taints} node=${node} />`;
+    <${Taints} node=${node} /><${Labels} name=${node.name} />`;
 }
 
 function titleOf(pod, result) {

@@ -418,6 +418,7 @@ export const WORDS = {
   why_sick: ["Its kubelet rejected pods of several namespaces, but its model has no node to spare.", "其 kubelet 拒绝了多个命名空间的 Pod，但该型号没有可替代的节点。"],
   shapeTraps: [(n) => `${s(n, "shape of pods does", "shapes of pods do")} not fit its NUMA layout now.`, (n) => `${n} 种 Pod 规格目前不适合其 NUMA 布局。`],
   taints: ["Taints", "污点"],
+  labelsOf: [(n) => s(n, "label", "labels"), (n) => `${n} 个标签`],
   whatIfHead: ["What if?", "如果……"],
   whatIfDrain: ["Drain it", "排空它"],
   whatIfCordon: ["Cordon it", "封锁它"],
