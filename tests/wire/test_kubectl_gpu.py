@@ -554,7 +554,7 @@ def test_the_table_of_verbs_is_true(kubectl, write):
     stated = {verb: re.findall(r"`(?:views/)?([a-z-]+)`", path) for verb, path, _ in rows}
     asked = {}
     for row in stated:
-        words = row.strip("`").replace(" [NODE]", "").replace(" [POD]", "").replace("FILE", str(write("m.yaml", "{}"))).replace("KIND/NAME", "job/x").split()
+        words = row.strip("`").replace(" [NODE]", "").replace(" [POD]", "").replace("FILE", str(write("m.yaml", "{}"))).replace("KIND/NAME", "job/x").replace("POD", "web-0").split()
         lists = {name: [] for name in ("pods", "nodes", "models", "quotas", "groups", "decisions")}
         kubectl.answer(json.dumps({**lists, "owners": [{"kind": "Job", "name": "x", "firstPod": "y"}], "values": {}}))
         (kubectl.folder / "all").unlink(missing_ok=True)
