@@ -40,6 +40,7 @@ struct claims_of_pod {
     size_t n;
     const char *uid; /* "": a new pod */
     int minor;       /* cluster_minor() */
+    bool only_takes; /* are wanted: each refusal is REASON_CLAIM_TOTAL, without its cause */
 };
 
 /* Pods that may use a claim: resourceapi.ResourceClaimReservedForMaxSize. */
@@ -72,9 +73,6 @@ size_t claim_rules_alternative(const struct claim_rules *rules, const struct nod
  * fit. */
 const struct claim_takes *claim_rules_takes(const struct claim_rules *rules,
                                             const struct node *node);
-/* Sets it, for a node where the claims take the same as on one that was judged; NULL: unknown. */
-void claim_rules_know(struct claim_rules *rules, const struct node *node,
-                      const struct claim_takes *takes);
 /* Binding conditions of the devices that the claim gets on the node by the last verdict, for users:
  * kube-scheduler waits before it binds the pod until the driver has set them. NULL: none, or the
  * pod does not fit. */

@@ -27,19 +27,21 @@ enum gpu_work {
 struct ranked_node {
     const struct node *node; /* set by the caller; NULL gets score 0 and sorts last */
     size_t position;         /* set by the caller, kept: the index before sorting */
-    size_t claim_order;      /* claim_takes.order; SIZE_MAX: unknown; 0 without claims */
-    size_t model_rank;       /* index in the pod's list of models; 0 without a list */
-    int64_t preferred;       /* sum of the weights of matching preferred terms */
-    size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */
-    bool by_claim;           /* fit_by_claim(): sorts after known room */
-    enum gpu_work gpu_work;  /* that the pod would block */
-    struct cost cost;        /* by the placement policy */
+    /* What the pod's claims take there; set by the caller, NULL: as score_takes(). */
+    const struct claim_takes *takes;
+    size_t claim_order;     /* claim_takes.order; SIZE_MAX: unknown; 0 without claims */
+    size_t model_rank;      /* index in the pod's list of models; 0 without a list */
+    int64_t preferred;      /* sum of the weights of matching preferred terms */
+    size_t unpreferred;     /* PreferNoSchedule taints that are not tolerated */
+    bool by_claim;          /* fit_by_claim(): sorts after known room */
+    enum gpu_work gpu_work; /* that the pod would block */
+    struct cost cost;       /* by the placement policy */
     struct replicas_near near;
     int64_t free_gpus; /* of all GPU resources */
     int score;         /* 0..10 */
 };
 
-/* Fills in all but node, position and score. */
+/* Fills in all but node, position and score, and takes if it is set. */
 void rank_weigh(const struct score *score, struct ranked_node *ranked);
 /* < 0: a is better; both must be weighed. Never 0 for two different nodes; equal nodes, and NULL
  * ones, compare by position. */
@@ -49,6 +51,9 @@ int rank_compare_alike(const struct ranked_node *a, const struct ranked_node *b)
 /* Whether rank_weigh() reads only the hot part (ledger/node_hot.h) of a node with GPUs of one
  * resource, and without soft taints and device groups. */
 bool rank_needs_hot_only(const struct score *score);
+/* Whether it reads only that and the takes of such a node, with device groups, too: nodes with the
+ * same takes have devices that are alike. */
+bool rank_needs_takes_only(const struct score *score);
 
 /* For pods whose nodes kube-scheduler chooses within a model: scores only by the pod's order of
  * models, 10 for the first model present, one less for each further one, at least 0. Keeps the

@@ -41,11 +41,15 @@ const struct claim_takes *score_takes(const struct score *score, const struct no
 bool score_has_claims(const struct score *score);
 /* The shape of the question. */
 const struct pod_shape *score_shape(const struct score *score);
-struct cost score_cost(const struct score *score, const struct node *node);
+/* takes: as score_takes(), if the caller knows better. */
+struct cost score_cost(const struct score *score, const struct node *node,
+                       const struct claim_takes *takes);
 /* Whether some nodes may give a resource by a claim: fit_by_claim(). */
 bool score_knows_claims(const struct score *score);
 /* Whether score_cost() reads only the hot part of a node: rank_needs_hot_only(). */
 bool score_needs_hot_only(const struct score *score);
+/* Whether it looks for replicas nearby. */
+bool score_sees_replicas(const struct score *score);
 /* The price term alone. */
 double score_price(const struct score *score, const struct node *node);
 /* The nearby replicas alone, and their cost. score_place() adds one at that node. */

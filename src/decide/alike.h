@@ -11,25 +11,24 @@
 #include "ledger/node_hot.h"
 
 struct alike {
-    struct node_hot hot;       /* gpus NULL: the entry is empty */
-    struct ranked_node ranked; /* weighed; the node is the first of them */
+    struct node_hot hot;
+    struct ranked_node ranked; /* weighed; the node is the first of them. NULL: empty */
     /* The caller's, 0 in a new entry. */
     size_t seen;
     int order;
 };
 
-/* A power of two. */
-#define N_ALIKE ((size_t)256)
-
 struct alikes {
     const struct score *score;
-    struct alike *entries;         /* by hash of the hot part; NULL: the cost needs more than it */
-    const struct resource *wanted; /* the pod's only GPU resource */
+    struct alike *entries; /* by hash of the hot part and the takes; NULL: the cost needs more */
+    size_t n;              /* a power of two */
+    const struct resource *wanted; /* the pod's only GPU resource; NULL: it has claims */
 };
 
 struct alikes alikes_begin(const struct score *score, struct arena *arena);
-/* The entry for nodes like this one, which may replace another; NULL: the node is not cached. */
-struct alike *alikes_find(const struct alikes *alikes, const struct node *node);
+/* The entry for nodes like this one, which exists and is not weighed. It may replace another; NULL:
+ * the node is not cached. */
+struct alike *alikes_find(const struct alikes *alikes, const struct ranked_node *ranked);
 /* rank_weigh(), or a copy of what it gave for the entry. */
 void alikes_weigh(const struct alikes *alikes, const struct alike *alike,
                   struct ranked_node *ranked);

@@ -83,10 +83,10 @@ static void insert(struct best *best, const struct ranked_node *ranked)
 
 void best_add(struct best *best, const struct node *node, size_t position)
 {
-    struct alike *alike = alikes_find(&best->alikes, node);
+    struct ranked_node ranked = {.node = node, .position = position};
+    struct alike *alike = alikes_find(&best->alikes, &ranked);
     if (alike && is_worse(best, alike, node))
         return;
-    struct ranked_node ranked = {.node = node, .position = position};
     alikes_weigh(&best->alikes, alike, &ranked);
     insert(best, &ranked);
 }

@@ -36,6 +36,7 @@ struct claim_rules {
     const char *error; /* the pod is given up; NULL: it is not */
     const char *uid;   /* of the pod; "": it is new */
     int minor;         /* cluster_minor() */
+    bool only_takes;
     bool is_cut;
     /* Of a trial. */
     struct claim_rules *origin;
@@ -64,6 +65,7 @@ struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct devic
         .n = pod->n,
         .uid = pod->uid,
         .minor = pod->minor,
+        .only_takes = pod->only_takes,
         .steps_left = steps_left,
         .own_steps_left = *steps_left - *steps_left / OTHERS_SHARE,
         .is_cut = *steps_left == 0,
@@ -358,7 +360,11 @@ static void judge(struct claim_rules *rules, const struct claims_on_node *questi
         break;
     case ALLOCATE_NO:
     case ALLOCATE_INVALID_POOLS:
-        set_no(rules, &question->asked, answer.verdict == ALLOCATE_INVALID_POOLS, arena, verdict);
+        if (rules->only_takes)
+            set(verdict, REASON_CLAIM_TOTAL, "");
+        else
+            set_no(rules, &question->asked, answer.verdict == ALLOCATE_INVALID_POOLS, arena,
+                   verdict);
         break;
     case ALLOCATE_ELSEWHERE:
         set(verdict, REASON_CLAIM_ELSEWHERE, "");
@@ -562,14 +568,6 @@ const struct claim_takes *claim_rules_takes(const struct claim_rules *rules,
 {
     const struct claim_verdict *verdict = find(rules, node);
     return verdict && verdict->reason == REASON_FITS ? verdict->takes : NULL;
-}
-
-void claim_rules_know(struct claim_rules *rules, const struct node *node,
-                      const struct claim_takes *takes)
-{
-    struct claim_verdict *verdict = find_or_add(rules, node);
-    verdict->reason = REASON_FITS;
-    verdict->takes = takes;
 }
 
 const char *claim_rules_waits(const struct claim_rules *rules, const struct node *node,

@@ -43,6 +43,13 @@ bool rank_needs_hot_only(const struct score *score)
     return shape->n_gpu_needs == 1 && shape->facts.n_preferred == 0 && score_needs_hot_only(score);
 }
 
+bool rank_needs_takes_only(const struct score *score)
+{
+    const struct pod_shape *shape = score_shape(score);
+    return shape->n_gpu_needs == 0 && shape->facts.n_preferred == 0 && score_has_claims(score) &&
+           !score_sees_replicas(score);
+}
+
 void rank_weigh(const struct score *score, struct ranked_node *ranked)
 {
     const struct node *node = ranked->node;
@@ -50,7 +57,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
         return;
     const struct node_traits *traits = node_traits(node);
     const struct shape_facts *facts = &score_shape(score)->facts;
-    const struct claim_takes *takes = score_takes(score, node);
+    const struct claim_takes *takes = ranked->takes ? ranked->takes : score_takes(score, node);
+    ranked->takes = takes;
     ranked->claim_order = takes ? takes->order : score_has_claims(score) ? SIZE_MAX : 0;
     ranked->model_rank = model_rank(traits, score_shape(score));
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
@@ -61,7 +69,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     ranked->by_claim = score_knows_claims(score) && fit_by_claim(node, score_shape(score)) != NULL;
     ranked->gpu_work =
         score_has_claims(score) ? GPU_WORK_NONE : gpu_work_of(node, score_shape(score));
-    ranked->cost = score_cost(score, node);
+    ranked->cost = score_cost(score, node, takes);
     ranked->near = score_near(score, node);
     ranked->free_gpus = node_free_gpus(node);
 }
@@ -193,7 +201,7 @@ static size_t weigh_all(const struct score *score, const struct ranked_node *nod
     size_t n_kinds = 0;
     for (size_t i = 0; i < n_nodes; i++) {
         const struct node *node = nodes[i].node;
-        struct alike *alike = node ? alikes_find(&alikes, node) : NULL;
+        struct alike *alike = node ? alikes_find(&alikes, &nodes[i]) : NULL;
         places[i] = (struct rank_place){node, NULL, nodes[i].position, {0}};
         if (!node)
             continue;

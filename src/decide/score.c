@@ -247,10 +247,9 @@ static const struct score *add_claimed(const struct score *score, const struct c
     return own;
 }
 
-/* The score for what the claims take on the node. */
-static const struct score *score_on(const struct score *score, const struct node *node)
+/* The score for what the claims take. */
+static const struct score *score_with(const struct score *score, const struct claim_takes *takes)
 {
-    const struct claim_takes *takes = score_takes(score, node);
     if (!takes)
         return score;
     for (size_t i = 0; i < score->claimed->n; i++) {
@@ -294,6 +293,11 @@ bool score_needs_hot_only(const struct score *score)
     return !score->replicas && !score->devices && !score_knows_claims(score);
 }
 
+bool score_sees_replicas(const struct score *score)
+{
+    return score->replicas != NULL;
+}
+
 void score_reprice(struct score *score)
 {
     reprice(score);
@@ -308,7 +312,7 @@ static double price_of(const struct score *own, const struct node *node)
 
 double score_price(const struct score *score, const struct node *node)
 {
-    return price_of(score_on(score, node), node);
+    return price_of(score_with(score, score_takes(score, node)), node);
 }
 
 struct replicas_near score_near(const struct score *score, const struct node *node)
@@ -327,10 +331,11 @@ void score_place(struct score *score, struct replicas_near *near)
         replicas_place(score->replicas, near);
 }
 
-struct cost score_cost(const struct score *score, const struct node *node)
+struct cost score_cost(const struct score *score, const struct node *node,
+                       const struct claim_takes *takes)
 {
     const struct replicas_near near = score_near(score, node);
-    const struct score *own = score_on(score, node);
+    const struct score *own = score_with(score, takes);
     struct cost cost = {memory_taken(own), price_of(own, node), score_near_cost(score, &near)};
     for (const struct score_part *part = own->policy->own; part->compute; part++)
         cost.own += part->compute(own, node);
@@ -341,7 +346,7 @@ size_t score_terms(const struct score *score, const struct node *node,
                    struct score_term ret_terms[SCORE_TERMS_MAX])
 {
     size_t n = 0;
-    const struct score *own = score_on(score, node);
+    const struct score *own = score_with(score, score_takes(score, node));
     for (const struct score_part *part = own->policy->own; part->compute; part++)
         ret_terms[n++] = (struct score_term){part->name, part->compute(own, node)};
     if (own->takes)

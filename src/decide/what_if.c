@@ -41,7 +41,7 @@ static struct open_nodes find_open(const struct cluster *fork, const struct fit_
         if (!is_within(node, question) ||
             (fit_judge(node, question) != REASON_FITS && !is_parked(node, question)))
             continue;
-        open.items[open.n].node = node;
+        open.items[open.n] = (struct ranked_node){.node = node};
         rank_weigh(score, &open.items[open.n++]);
     }
     return open;
@@ -156,6 +156,7 @@ static size_t weigh_again(struct score *score, struct open_nodes *open)
 static void weigh_placed(const struct score *score, struct ranked_node *placed)
 {
     const struct replicas_near near = placed->near;
+    placed->takes = NULL;
     rank_weigh(score, placed);
     placed->near = near;
 }

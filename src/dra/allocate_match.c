@@ -12,10 +12,19 @@
 
 enum match { MATCH_UNKNOWN, MATCH_YES, MATCH_NO };
 
-/* "class X" or "claim NAMESPACE/NAME" have these selectors. */
+/* A class or else a claim has these selectors. */
 struct selector_owner {
-    const char *kind, *name;
+    const struct allocate_class *class;
+    const struct allocate_claim *claim;
 };
+
+/* "class X" or "claim NAMESPACE/NAME". */
+static const char *text_of(struct run *run, struct selector_owner owner)
+{
+    return owner.class ? arena_printf(run->arena, "class %s", owner.class->name)
+                       : arena_printf(run->arena, "claim %s",
+                                      allocate_claim_name(run, owner.claim));
+}
 
 /* YES: evaluated; NO: it does not compile; STOPPED. */
 static enum attempt evaluate(struct run *run, const struct cel_program *program,
@@ -37,17 +46,17 @@ static enum attempt match_selector(struct run *run, const struct allocate_select
 {
     struct cel_answer answer;
     if (!selectors->programs[i])
-        return allocate_do_not_judge(run, "%s %s: selector #%zu: its type is not known",
-                                     source.kind, source.name, i);
+        return allocate_do_not_judge(run, "%s: selector #%zu: its type is not known",
+                                     text_of(run, source), i);
     enum attempt outcome = evaluate(run, selectors->programs[i], device, &answer);
     if (outcome == STOPPED)
         return STOPPED;
     if (answer.verdict == CEL_NOT_JUDGED)
-        return allocate_do_not_judge(run, "%s %s: selector #%zu: %s", source.kind, source.name, i,
+        return allocate_do_not_judge(run, "%s: selector #%zu: %s", text_of(run, source), i,
                                      answer.message);
     if (answer.verdict == CEL_INVALID)
-        return allocate_fail(run, "%s %s: selector #%zu: CEL %s error: %s", source.kind,
-                             source.name, i, outcome == NO ? "compile" : "runtime", answer.message);
+        return allocate_fail(run, "%s: selector #%zu: CEL %s error: %s", text_of(run, source), i,
+                             outcome == NO ? "compile" : "runtime", answer.message);
     return answer.value ? YES : NO;
 }
 
@@ -69,12 +78,11 @@ static enum attempt match_now(struct run *run, const struct want_state *want,
                               const struct offer *offer)
 {
     const struct allocate_class *class = want->want->device_class;
-    struct selector_owner of_class = {"class", class->name};
+    struct selector_owner of_class = {.class = class};
     enum attempt outcome = match_selectors(run, &class->selectors, offer->device, of_class);
     if (outcome != YES)
         return outcome;
-    const struct allocate_claim *claim = run->claims[want->claim].claim;
-    struct selector_owner of_claim = {"claim", allocate_claim_name(run, claim)};
+    struct selector_owner of_claim = {.claim = run->claims[want->claim].claim};
     outcome = match_selectors(run, &want->want->selectors, offer->device, of_claim);
     if (outcome != YES)
         return outcome;
@@ -91,9 +99,18 @@ enum attempt match_device(struct run *run, struct want_state *want, const struct
     unsigned char *known = &want->matches[offer->index];
     if (*known != MATCH_UNKNOWN)
         return *known == MATCH_YES ? YES : NO;
+    const struct offer *last = want->last_matched;
+    if (last && last->device->facts == offer->device->facts &&
+        last->device->not_judged == offer->device->not_judged &&
+        last->reaches_node == offer->reaches_node) {
+        *known = want->matches[last->index];
+        return *known == MATCH_YES ? YES : NO;
+    }
     enum attempt outcome = match_now(run, want, offer);
-    if (outcome != STOPPED)
-        *known = outcome == YES ? MATCH_YES : MATCH_NO;
+    if (outcome == STOPPED)
+        return STOPPED;
+    *known = outcome == YES ? MATCH_YES : MATCH_NO;
+    want->last_matched = offer;
     return outcome;
 }
 

@@ -58,10 +58,11 @@ struct want_state {
     const char *request_name;
     size_t first_request; /* of the claim's requests of that name */
     bool is_alternative;
-    size_t index;           /* among the wants of the claim */
-    size_t n_devices;       /* to allocate */
-    struct offer **all;     /* if all are wanted; n_devices of them */
-    unsigned char *matches; /* enum match by offer; NULL: none is known */
+    size_t index;                     /* among the wants of the claim */
+    size_t n_devices;                 /* to allocate */
+    struct offer **all;               /* if all are wanted; n_devices of them */
+    unsigned char *matches;           /* enum match by offer; NULL: none is known */
+    const struct offer *last_matched; /* the last one that was evaluated; NULL: none */
 };
 
 struct constraint_state {

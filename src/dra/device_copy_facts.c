@@ -93,6 +93,12 @@ struct copied_details *device_copy_details_of(struct device_copy *copy, const ch
     return details;
 }
 
+/* Whether its value tells groups apart. */
+static bool is_whole(const struct device_copy *copy, const struct device_attribute *attribute)
+{
+    return is_unsupported(attribute) || is_capacity(attribute) || is_read(copy, attribute);
+}
+
 /* Capacities belong to the key, since requests ask for them. policies: NULL if there are none. */
 static void add_key(const struct device_copy *copy, const char *driver,
                     const struct device_facts *facts, const struct copied_details *policies,
@@ -105,10 +111,8 @@ static void add_key(const struct device_copy *copy, const char *driver,
     buf_add(key, (const char *)&id, sizeof id);
     for (size_t i = 0; i < facts->n_attributes; i++) {
         const struct device_attribute *attribute = &facts->attributes[i];
-        const bool is_whole =
-            is_unsupported(attribute) || is_capacity(attribute) || is_read(copy, attribute);
         buf_add(key, attribute->name, strlen(attribute->name) + 1);
-        if (is_whole)
+        if (is_whole(copy, attribute))
             buf_add(key, attribute->value, strlen(attribute->value) + 1);
         else
             buf_add(key, "-", 2);
@@ -213,14 +217,37 @@ static struct copied_group *new_group(const struct device_copy *copy, const char
     return group;
 }
 
+/* Whether nothing that is read tells it from the device before it in the slice, whose equal texts
+ * are the same. */
+static bool is_as_before(const struct device_copy *copy, const struct device_facts *facts,
+                         const struct device_facts *before)
+{
+    if (facts->n_attributes != before->n_attributes || facts->details != before->details ||
+        facts->allows_multiple != before->allows_multiple ||
+        facts->lacks_attributes != before->lacks_attributes)
+        return false;
+    for (size_t i = 0; i < facts->n_attributes; i++) {
+        const struct device_attribute *own = &facts->attributes[i];
+        const struct device_attribute *other = &before->attributes[i];
+        if (own->name != other->name)
+            return false;
+        if (own->value != other->value && (is_whole(copy, own) || is_whole(copy, other)))
+            return false;
+    }
+    return true;
+}
+
 const struct copied_group *device_copy_facts_of(struct device_copy *copy, const char *driver,
                                                 const struct device_facts *facts,
-                                                const struct copied_details *details)
+                                                const struct copied_details *details,
+                                                const struct copied_group *before)
 {
     const struct copied_details *policies =
         details && details->details.n_policies > 0 ? details : NULL;
     struct copied_group *group = NULL;
     struct buf key;
+    if (before && is_as_before(copy, facts, facts - 1))
+        return before;
     buf_init(&key, BUF_UNBOUNDED);
     add_key(copy, driver, facts, policies, &key);
     HASH_FIND(hh, copy->groups, key.data, key.len, group);

@@ -129,10 +129,11 @@ struct device_copy {
 /* device_copy_facts.c */
 /* NULL: none. */
 struct copied_details *device_copy_details_of(struct device_copy *copy, const char *text);
-/* The shared facts of a device. */
+/* The shared facts of a device. before: those of facts[-1], in the same slice; NULL: none. */
 const struct copied_group *device_copy_facts_of(struct device_copy *copy, const char *driver,
                                                 const struct device_facts *facts,
-                                                const struct copied_details *details);
+                                                const struct copied_details *details,
+                                                const struct copied_group *before);
 void device_copy_facts_free(struct device_copy *copy);
 
 void device_copy_add_rule(struct device_copy *copy, const struct device_taint_facts *rule);

@@ -257,8 +257,10 @@ static void copy_device(struct device_copy *copy, struct copied_slice *slice,
     const struct device_facts *facts = &read->facts.devices[i];
     const struct device_status *status = &read->statuses[i];
     struct copied_details *details = device_copy_details_of(copy, facts->details);
+    const struct copied_group *before =
+        i > 0 ? CONTAINER_OF(slice->devices[i - 1].facts, const struct copied_group, facts) : NULL;
     const struct copied_group *group =
-        device_copy_facts_of(copy, read->facts.driver, facts, details);
+        device_copy_facts_of(copy, read->facts.driver, facts, details, before);
     const char *fault = fault_of_device(facts, details, status);
     struct allocate_device *device = &slice->devices[i];
     *device = (struct allocate_device){

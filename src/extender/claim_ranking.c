@@ -54,14 +54,9 @@ struct claim_ranking claim_ranking_of(struct inventory *inventory, const struct 
     return ranking;
 }
 
-void claim_ranking_know(const struct claim_ranking *ranking, const struct node *const *nodes,
-                        size_t n)
+const struct claim_takes *claim_ranking_takes(const struct claim_ranking *ranking, size_t i)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (nodes[i])
-            claim_rules_know(ranking->rules, nodes[i],
-                             ranking->takes[claim_lookup_stands_for(ranking->lookup, i)]);
-    }
+    return ranking->is_ranked ? ranking->takes[claim_lookup_stands_for(ranking->lookup, i)] : NULL;
 }
 
 void claim_ranking_fini(struct claim_ranking *ranking)

@@ -20,9 +20,8 @@ struct claim_ranking {
 /* Takes the inventory's lock, in short holds. In the arena. */
 struct claim_ranking claim_ranking_of(struct inventory *inventory, const struct policy *policy,
                                       const struct args *args, struct arena *arena);
-/* Under the lock. nodes: of args->names. */
-void claim_ranking_know(const struct claim_ranking *ranking, const struct node *const *nodes,
-                        size_t n);
+/* What they take on args->names[i]; NULL: unknown. */
+const struct claim_takes *claim_ranking_takes(const struct claim_ranking *ranking, size_t i);
 void claim_ranking_fini(struct claim_ranking *ranking);
 
 #endif

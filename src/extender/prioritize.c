@@ -54,12 +54,11 @@ static void judge_all(struct prioritizing *ranking, const struct cluster *cluste
         ranking->nodes[i] = (struct ranked_node){
             .node = reason == REASON_FITS ? nodes[i] : NULL,
             .position = i,
+            .takes = claim_ranking_takes(&ranking->claims, i),
         };
     }
-    if (!ranking->claims.is_ranked)
-        return;
-    claim_ranking_know(&ranking->claims, nodes, args->n_names);
-    question->devices = ranking->claims.rules;
+    if (ranking->claims.is_ranked)
+        question->devices = ranking->claims.rules;
 }
 
 /* False: kube-scheduler decides, and there is no ranking. */

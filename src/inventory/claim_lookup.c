@@ -716,8 +716,8 @@ static struct claim_rules *make_rules(struct claim_lookup *lookup, const struct 
     }
     if (n == POD_CLAIMS_MAX) /* the ledger may have left out some */
         named[0] = &lookup->beyond;
-    const struct claims_of_pod of_pod = {named, n, pod->uid, lookup->minor};
-    return claim_rules_of(&of_pod, lookup->copy, &lookup->steps_left, lookup->arena);
+    const struct claims_of_pod of = {named, n, pod->uid, lookup->minor, lookup->sources.nodes};
+    return claim_rules_of(&of, lookup->copy, &lookup->steps_left, lookup->arena);
 }
 
 /* Pods that name the same claims share the verdicts; claims made from templates are a pod's own. */

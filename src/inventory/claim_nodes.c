@@ -5,7 +5,7 @@
 #include "dra/devices.h"
 
 /* Nodes that stand for others, and what may be read of them (struct device_copy_nodes). Measured:
- * one with eight devices of eight attributes takes 85,000 instructions, with the allocator. */
+ * one with eight devices of eight attributes takes 53,000 instructions, with the allocator. */
 #define KINDS_MAX ((size_t)400)
 #define WORK_MAX ((size_t)30000)
 

@@ -15,6 +15,11 @@ import urllib.request
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "build/bench-data")  # generated inputs, and logs
 LIMIT_S = 60
+COUNT_LIMIT_S = 600  # under valgrind
+N_COUNTED = 4
+# What answers a request, of src/http/transport_mhd.c.
+COUNTED = "on_request"
+POLICY = f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {{requestSeconds: {COUNT_LIMIT_S}, nodes: 100000}}\n"
 
 
 class Process:
@@ -52,6 +57,41 @@ class Process:
         self.process.terminate()
         self.process.wait(LIMIT_S)
         self.log.close()
+
+
+class Counted(Process):
+    """Our service over a cluster file, whose instructions callgrind counts."""
+
+    def __init__(self, binary, path):
+        global LIMIT_S
+        LIMIT_S = COUNT_LIMIT_S
+        policy, out = os.path.join(DATA, "counted-policy.yaml"), os.path.join(DATA, "callgrind.out")
+        with open(policy, "w", encoding="utf-8") as file:
+            file.write(POLICY)
+        for name in self._dumps():
+            os.remove(name)
+        counting = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--toggle-collect={COUNTED}", f"--callgrind-out-file={out}"]
+        super().__init__(*counting, binary, "--config", policy, "--cluster-file", path, "--listen", "127.0.0.1:0")
+
+    @staticmethod
+    def _dumps():
+        return [os.path.join(DATA, name) for name in os.listdir(DATA) if name.startswith("callgrind.")]
+
+    def _control(self, *command):
+        subprocess.run(["callgrind_control", *command, str(self.process.pid)], check=True, capture_output=True)
+
+    def count(self, connection, asked):
+        """Instructions of one call; the first ones warm up."""
+        connection.ask(asked)
+        self._control("--instr=on")
+        connection.ask(asked)
+        self._control("--zero")
+        for _ in range(N_COUNTED):
+            connection.ask(asked)
+        self._control("--dump")
+        self._control("--instr=off")
+        with open(max(self._dumps(), key=os.path.getmtime), encoding="utf-8") as file:
+            return int(re.search(r"(?m)^(?:summary|totals): (\d+)", file.read()).group(1)) / N_COUNTED
 
 
 def wait_ready(server, limit_s=LIMIT_S):

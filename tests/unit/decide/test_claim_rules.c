@@ -1,7 +1,11 @@
 /* claim_rules: the verdicts of nodes, and what placed pods leave to the next ones. */
 #include "base/mem.h"
 #include "decide/claim_rules.h"
+#include "decide/rank.h"
+#include "dice.h"
+#include "dra/devices.h"
 #include "fixture_devices.h"
+#include "fixture_question.h"
 #include "unit.h"
 
 #include <string.h>
@@ -45,7 +49,7 @@ static void ask(struct asking *asking, struct fixture *fixture, int64_t n)
 
 static enum reason judge(struct asking *asking, const char *node)
 {
-    const struct claims_of_pod pod = {asking->claims, 1, "", asking->minor};
+    const struct claims_of_pod pod = {asking->claims, 1, "", asking->minor, false};
     bool is_read = asking->rules != NULL;
     while (!is_read) {
         device_copy_read_some(asking->copy, cluster_devices(asking->fixture->cluster),
@@ -132,7 +136,7 @@ static void test_an_error_ends_when_another_pod_takes_the_device(void **state)
     ask(&other, fixture, 2);
     device_copy_free(other.copy);
     other.copy = asking.copy;
-    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, "", 0}, other.copy,
+    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, "", 0, false}, other.copy,
                                  &other.steps_left, fixture->arena);
     place(&other, "n1");
     assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_TOTAL);
@@ -287,9 +291,85 @@ static void test_an_incomplete_pool_rejects_all_nodes_by_version(void **state)
     assert_int_equal(verdict_beside_incomplete(fixture, 38), REASON_CLAIM_TOTAL);
 }
 
+#define RANKED 14
+
+/* Few models, rooms and counts in use: many nodes are alike. */
+static void put_random_nodes(struct fixture *fixture, struct dice *dice)
+{
+    static const char *const MODELS[] = {"H100, H100", "L4, L4, L4", "H100, L4", "L4, H100, H100!"};
+    static const char *const ROOMS[] = {"cpu=1500 pods=9", "cpu=9000 pods=9"};
+    for (int i = 0; i < RANKED; i++) {
+        const char *name = arena_printf(fixture->arena, "n%02d", i);
+        fixture_put_node(fixture, name, ROOMS[dice_below(dice, 2)],
+                         dice_one_in(dice, 6) ? "nvidia.com/gpu.product=T4" : "");
+        fixture_put_slice(fixture, name, NVIDIA_DRIVER, MODELS[dice_below(dice, 4)]);
+        if (dice_one_in(dice, 3))
+            fixture_put_claim(fixture, name, name, NVIDIA_DRIVER,
+                              dice_one_in(dice, 2) ? "gpu-0" : "gpu-1");
+    }
+}
+
+/* What the claims take on the first node that is alike. */
+static const struct claim_takes *takes_of(const struct asking *asking,
+                                          const struct ranked_node *nodes, size_t i)
+{
+    const struct devices *devices = cluster_devices(asking->fixture->cluster);
+    size_t first = 0;
+    while (devices_alike(devices, node_name(nodes[first].node)) !=
+           devices_alike(devices, node_name(nodes[i].node)))
+        first++;
+    return claim_rules_takes(asking->rules, nodes[first].node);
+}
+
+static void check_ranks_equal(struct asking *asking, const struct ranked_node *nodes, size_t n)
+{
+    const struct shape_facts facts = fixture_shape_facts(asking->fixture, "cpu=1000");
+    struct fit_question question = fixture_question(asking->fixture, &facts);
+    struct ranked_node alone[RANKED], shared[RANKED];
+    question.devices = asking->rules;
+    for (size_t i = 0; i < n; i++) {
+        alone[i] = shared[i] = nodes[i];
+        shared[i].takes = takes_of(asking, nodes, i);
+    }
+    rank_nodes(asking->fixture->cluster, &question, alone, n);
+    rank_nodes(asking->fixture->cluster, &question, shared, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_ptr_equal(alone[i].node, shared[i].node);
+        assert_int_equal(alone[i].score, shared[i].score);
+    }
+}
+
+static void test_nodes_with_the_same_takes_rank_as_if_each_were_weighed(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->policy.placement = PLACEMENT_SLOT_PRICE; /* so that rooms matter */
+    cluster_upsert_device_class(fixture->cluster,
+                                &(struct device_class_facts){"gpus", .resource = "nvidia.com/gpu"});
+    fixture_put_pod(fixture, "waits", "", "nvidia.com/gpu=1 cpu=1000");
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct dice dice = {seed};
+        struct ranked_node nodes[RANKED] = {{0}};
+        size_t n = 0;
+        put_random_nodes(fixture, &dice);
+        gpu_demand_settle(fixture->cluster);
+        struct asking asking CLEANUP(asking_end);
+        ask(&asking, fixture, 1 + dice_below(&dice, 2));
+        device_copy_name_drivers(asking.copy, cluster_policy(fixture->cluster), false);
+        for (int i = 0; i < RANKED; i++) {
+            const char *name = arena_printf(fixture->arena, "n%02d", i);
+            if (judge(&asking, name) == REASON_FITS)
+                nodes[n++] = (struct ranked_node){.node = fixture_find_node(fixture, name)};
+        }
+        check_ranks_equal(&asking, nodes, n);
+        for (int i = 0; i < RANKED; i++)
+            fixture_remove_claim(fixture, arena_printf(fixture->arena, "n%02d", i));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_nodes_with_the_same_takes_rank_as_if_each_were_weighed),
         TEST(test_too_few_devices),
         TEST(test_taints),
         TEST(test_an_error_ends_when_another_pod_takes_the_device),

@@ -47,7 +47,7 @@ static double near_cost(struct fixture *fixture, const char *node, const char *o
     };
     gpu_demand_settle(fixture->cluster);
     const struct score *score = score_begin(fixture->cluster, &question, fixture->arena);
-    return score_cost(score, fixture_find_node(fixture, node)).near;
+    return score_cost(score, fixture_find_node(fixture, node), NULL).near;
 }
 
 static void check_near(struct fixture *fixture, const char *node, double should_be)

@@ -22,7 +22,7 @@ static const struct score *score_of(struct fixture *fixture, const char *demand)
 
 static struct cost cost_on(struct fixture *fixture, const char *node, const char *demand)
 {
-    return score_cost(score_of(fixture, demand), fixture_find_node(fixture, node));
+    return score_cost(score_of(fixture, demand), fixture_find_node(fixture, node), NULL);
 }
 
 /* "slotsLost=2 drain=0.175": the terms for a pod with one GPU on that node. */
@@ -31,7 +31,7 @@ static void check_terms(struct fixture *fixture, const char *node, const char *e
     const struct score *score = score_of(fixture, GPU "=1");
     struct score_term terms[SCORE_TERMS_MAX];
     const size_t n = score_terms(score, fixture_find_node(fixture, node), terms);
-    const struct cost cost = score_cost(score, fixture_find_node(fixture, node));
+    const struct cost cost = score_cost(score, fixture_find_node(fixture, node), NULL);
     const char *text = "";
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -243,8 +243,8 @@ static void check_each_as_if_alone(struct fixture *fixture, enum placement_polic
          node = cluster_next_node(fixture->cluster, node)) {
         struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
         const struct score *alone = score_begin(fixture->cluster, &question, arena);
-        const double cost = score_cost(score, node).own;
-        const double cost_alone = score_cost(alone, node).own;
+        const double cost = score_cost(score, node, NULL).own;
+        const double cost_alone = score_cost(alone, node, NULL).own;
         if (cost != cost_alone)
             fail_msg("%s costs %.12g, and %.12g alone", node_name(node), cost, cost_alone);
     }
@@ -264,7 +264,7 @@ static struct cost cost_to(struct fixture *fixture, const struct pod_facts *pod,
     const struct fit_question question = {.shape = fixture_resolve(fixture, &pod->shape),
                                           .asker = {.uid = pod->uid}};
     const struct score *score = score_begin(fixture->cluster, &question, fixture->arena);
-    return score_cost(score, fixture_find_node(fixture, node));
+    return score_cost(score, fixture_find_node(fixture, node), NULL);
 }
 
 static void check_cost_stays(struct fixture *fixture, const char *uid, const char *node)
