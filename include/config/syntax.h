@@ -32,6 +32,8 @@ syntax_check syntax_dns_label;
 syntax_check syntax_dns_label_or_none;
 /* Left side of an alias: printable ASCII with at least one letter or digit. */
 syntax_check syntax_alias;
+/* A DNS subdomain, like names of pods. */
+syntax_check syntax_object_name;
 /* The name of a DRA driver: a DNS subdomain of at most 63 characters. */
 syntax_check syntax_driver;
 /* The name of a device's attribute, without a domain. */

@@ -199,6 +199,13 @@ const char *syntax_alias(const char *text)
     return has_word ? NULL : "the text of a label value, with at least one letter or digit";
 }
 
+const char *syntax_object_name(const char *text)
+{
+    if (is_domain(text, strlen(text)))
+        return NULL;
+    return "a name of small letters, digits, '-' and '.', such as web-0";
+}
+
 const char *syntax_driver(const char *text)
 {
     if (is_domain(text, strlen(text)) && strlen(text) <= NAME_LEN_MAX)

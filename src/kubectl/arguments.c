@@ -57,6 +57,26 @@ static int fail_near(const struct nearest *nearest, const char *what, const char
                    nearest->found ? "?" : "");
 }
 
+/* Words that users may try for a verb: those of the API, of kubectl and of other tools. */
+static const struct {
+    const char *word;
+    enum verb verb;
+} MEANT[] = {
+    {"inventory", VERB_NODES},  {"gpus", VERB_NODES},
+    {"dry-run", VERB_FIT},      {"check", VERB_FIT},
+    {"schedule", VERB_FIT},     {"apply", VERB_FIT},
+    {"queue", VERB_PENDING},    {"waiting", VERB_PENDING},
+    {"limits", VERB_QUOTA},     {"gangs", VERB_GROUPS},
+    {"podgroups", VERB_GROUPS}, {"explain", VERB_WHY},
+    {"describe", VERB_WHY},     {"holders", VERB_PODS},
+    {"usage", VERB_PODS},       {"fragmentation", VERB_FRAG},
+    {"stranded", VERB_FRAG},    {"history", VERB_DECISIONS},
+    {"events", VERB_DECISIONS}, {"health", VERB_DOCTOR},
+    {"status", VERB_DOCTOR},    {"simulate", VERB_WHAT_IF},
+    {"drain", VERB_WHAT_IF},    {"cordon", VERB_WHAT_IF},
+    {"page", VERB_UI},          {"dashboard", VERB_UI},
+};
+
 static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
 {
     struct nearest nearest = {.asked = word, .least = SIZE_MAX};
@@ -66,6 +86,10 @@ static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
             continue;
         *ret_verb = (enum verb)i;
         return 0;
+    }
+    for (size_t i = 0; i < sizeof MEANT / sizeof *MEANT; i++) {
+        if (nearest_try(&nearest, MEANT[i].word))
+            nearest.found = VERB_TABLE[MEANT[i].verb].name;
     }
     (void)fail_near(&nearest, "is no verb", "", err);
     err_prefix(err, "%.60s: ", word);

@@ -113,11 +113,15 @@ static int watch(struct session *session)
 int verbs_decisions(struct session *session)
 {
     json_t *answer = NULL;
+    const char *pod = NULL;
+    int status = session->arguments.object ? verbs_read_pod(session, &pod) : EXIT_FINE;
+    if (status != EXIT_FINE)
+        return status;
     session_add_parameter(session, "namespace", session->namespace_);
-    session_add_parameter(session, "name", session->arguments.object);
+    session_add_parameter(session, "name", pod);
     if (session->arguments.given & TAKES_WATCH)
         return watch(session);
-    int status = session_ask_or_complain(session, "decisions", NULL, &answer);
+    status = session_ask_or_complain(session, "decisions", NULL, &answer);
     if (status == EXIT_FINE)
         status = print_answer(session, answer, tables_write_decisions, &NAMES, true, EXIT_FINE);
     json_decref(answer);

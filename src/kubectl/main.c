@@ -4,6 +4,8 @@
 #include "source.h"
 #include "verbs.h"
 
+#include <string.h>
+
 /* NULL: all. Through kubectl the default is its context's namespace. Else it is all namespaces, and
  * "default" for the verb about one pod. */
 static const char *namespace_of(const struct session *session)
@@ -20,8 +22,9 @@ static const char *namespace_of(const struct session *session)
 
 static int complain_of_options(const struct session *session, const struct err *err)
 {
-    const char *text =
-        arena_printf(session->arena, "%s; try %s --help", err->text, session->program);
+    const bool is_question = err->text[strlen(err->text) - 1] == '?';
+    const char *text = arena_printf(session->arena, "%s%s %s --help", err->text,
+                                    is_question ? " Try" : "; try", session->program);
     return session_complain(session, text, EXIT_MISTAKE);
 }
 

@@ -22,6 +22,10 @@ int verbs_why(struct session *session);       /* why.c */
 int verbs_doctor(struct session *session);    /* doctor.c */
 int verbs_ui(struct session *session);        /* ui.c */
 
+/* The argument POD, pod/POD or NAMESPACE/POD; the last one sets the session's namespace. Returns
+ * the status, after a complaint. */
+int verbs_read_pod(struct session *session, const char **ret_name); /* why.c */
+
 /* kubectl_complete-gpu WORD... LAST: writes what LAST may be, as cobra's __complete does: a
  * candidate a line, and ":N". */
 int verbs_complete(struct session *session, int argc, char **argv); /* complete.c */

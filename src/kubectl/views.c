@@ -37,7 +37,10 @@ static int show(const struct session *session, const char *view, print_table *wr
 int verbs_nodes(struct session *session)
 {
     static const struct print_names NAMES = {"nodes", "node"};
-    session_add_parameter(session, "node", session->arguments.object);
+    const char *node = session->arguments.object;
+    if (node && strncmp(node, "node/", strlen("node/")) == 0) /* as --output=name calls it */
+        node += strlen("node/");
+    session_add_parameter(session, "node", node);
     session_add_parameter(session, "model", session->arguments.model);
     session_add_parameter(session, "labelSelector", session->arguments.selector);
     return show(session, "inventory", tables_write_inventory, &NAMES);

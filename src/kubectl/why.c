@@ -2,10 +2,12 @@
  * user may see. */
 #include "api/tables.h"
 #include "base/nearest.h"
+#include "config/syntax.h"
 #include "formats/json_get.h"
 #include "print.h"
 #include "verbs.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <strings.h>
 
@@ -13,7 +15,7 @@
 static const struct {
     const char *names[4];
     const char *owner;
-    bool is_hashed; /* the owner's name is this one and a hash of the template */
+    bool is_hashed; /* the owner's name is this one and a hash of the template, or a time */
 } KINDS[] = {
     {{"po", "pods", "pod"}, "Pod", false},
     {{"deploy", "deployments", "deployment"}, "ReplicaSet", true},
@@ -22,7 +24,13 @@ static const struct {
     {{"sts", "statefulsets", "statefulset"}, "StatefulSet", false},
     {{"ds", "daemonsets", "daemonset"}, "DaemonSet", false},
     {{"jobs", "job"}, "Job", false},
+    {{"cj", "cronjobs", "cronjob"}, "Job", true},
+    {{"no", "nodes", "node"}, "Node", false}, /* waits for nothing */
 };
+
+#define EXPECTED                                                                                   \
+    "should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web (kubectl gpu pending lists "    \
+    "what waits for GPUs)"
 
 /* What KIND/NAME stands for. */
 struct wanted_pod {
@@ -40,6 +48,17 @@ static bool is_called(size_t i, const char *kind, size_t len)
             return true;
     }
     return false;
+}
+
+/* Whether the words are names at all. */
+static int check_object(const char *object, struct err *err)
+{
+    const char *slash = strchr(object, '/');
+    const char *name = slash ? slash + 1 : object;
+    if (*object && (!slash || strcspn(object, "./") > 0) && !syntax_object_name(name))
+        return 0;
+    return err_set(err, EINVAL, "%.200s: %s" EXPECTED, *object ? object : "POD",
+                   *object ? "has no name of small letters, digits, '-' and '.', " : "is empty, ");
 }
 
 /* POD is a pod. A group may follow the kind, as in "deployment.apps/web" of kubectl get -o name. */
@@ -61,8 +80,31 @@ static struct wanted_pod read_object(const char *object, struct arena *arena)
 /* Pods found, as NAMESPACE/NAME. */
 struct found {
     struct file_names pods;
-    const char *namespace_, *name; /* of the last one */
+    const char *namespace_, *name;       /* of the last one */
+    struct nearest near_kind, near_name; /* to what was asked for, in the arena */
+    bool has_kind, has_namespace;        /* some pod is of that kind; is in a namespace so called */
 };
+
+static struct found nothing_for(const struct wanted_pod *wanted)
+{
+    return (struct found){.near_kind = {.asked = wanted->kind, .least = SIZE_MAX},
+                          .near_name = {.asked = wanted->name, .least = SIZE_MAX}};
+}
+
+/* shown: instead of `known`. */
+static void note_near(struct nearest *nearest, const char *known, const char *shown,
+                      struct arena *arena)
+{
+    if (nearest_try(nearest, known))
+        nearest->found = arena_strdup(arena, shown);
+}
+
+/* Short words are near to many. */
+static void note_kind(struct found *found, const char *kind, struct arena *arena)
+{
+    if (nearest_is_typo(found->near_kind.asked, kind))
+        note_near(&found->near_kind, kind, kind, arena);
+}
 
 static void add(const char *namespace_, const char *name, struct found *found, struct arena *arena)
 {
@@ -76,9 +118,9 @@ static void add(const char *namespace_, const char *name, struct found *found, s
     found->name = arena_strdup(arena, name);
 }
 
-/* Pods of the list whose name, the member `key`, is this. */
-static void add_named(const json_t *list, const char *key, const char *wanted, struct found *found,
-                      struct arena *arena)
+/* Pods of the list whose name, the member `key`, is the one that is wanted. */
+static void add_named(const json_t *list, const char *key, const struct wanted_pod *wanted,
+                      struct found *found, struct arena *arena)
 {
     size_t i = 0;
     json_t *item = NULL;
@@ -87,19 +129,31 @@ static void add_named(const json_t *list, const char *key, const char *wanted, s
         const char *namespace_ = "";
         (void)json_get_string(item, key, &name, NULL);
         (void)json_get_string(item, "namespace", &namespace_, NULL);
-        if (*namespace_ && strcmp(name, wanted) == 0)
+        found->has_namespace |= strcmp(namespace_, wanted->kind) == 0;
+        if (*namespace_ && strcmp(name, wanted->name) == 0)
             add(namespace_, name, found, arena);
+        else
+            note_near(&found->near_name, name, arena_printf(arena, "%s/%s", namespace_, name),
+                      arena);
     }
 }
 
-/* NAME, or NAME-HASH. */
-static bool is_of_name(const struct wanted_pod *wanted, const char *name)
+/* What users call an owner of that name: NAME of NAME-HASH. */
+static const char *without_hash(const struct wanted_pod *wanted, const char *name,
+                                struct arena *arena)
 {
-    const size_t len = strlen(wanted->name);
+    const char *hash = wanted->is_hashed ? strrchr(name, '-') : NULL;
     if (!wanted->is_hashed)
-        return strcmp(name, wanted->name) == 0;
-    return strncmp(name, wanted->name, len) == 0 && name[len] == '-' && name[len + 1] &&
-           !strchr(name + len + 1, '-');
+        return name;
+    return hash && hash[1] ? arena_strndup(arena, name, (size_t)(hash - name)) : "";
+}
+
+/* "pytorchjobs" of "PyTorchJob" */
+static bool is_of_kind(const struct wanted_pod *wanted, const char *kind)
+{
+    const size_t len = strlen(kind);
+    return strncasecmp(wanted->kind, kind, len) == 0 &&
+           (!wanted->kind[len] || strcasecmp(wanted->kind + len, "s") == 0);
 }
 
 /* The first waiting pod of each owner. */
@@ -117,7 +171,14 @@ static void add_owned(const json_t *pending, const struct wanted_pod *wanted, st
         (void)json_get_string(owner, "name", &name, NULL);
         (void)json_get_string(owner, "namespace", &namespace_, NULL);
         (void)json_get_string(owner, "firstPod", &pod, NULL);
-        if (*pod && strcasecmp(kind, wanted->kind) == 0 && is_of_name(wanted, name))
+        name = without_hash(wanted, name, arena);
+        found->has_namespace |= strcmp(namespace_, wanted->kind) == 0;
+        note_kind(found, kind, arena);
+        if (!*pod || !is_of_kind(wanted, kind))
+            continue;
+        found->has_kind = true;
+        note_near(&found->near_name, name, name, arena);
+        if (strcmp(name, wanted->name) == 0)
             add(namespace_, pod, found, arena);
     }
 }
@@ -141,7 +202,7 @@ static int find_pods(struct session *session, const struct wanted_pod *wanted,
                          : session_complain(session, pending.message, pending.status);
     add_owned(pending.value, wanted, found, session->arena);
     if (strcmp(wanted->kind, "Pod") == 0)
-        add_named(json_member(pending.value, "pods"), "name", wanted->name, found, session->arena);
+        add_named(json_member(pending.value, "pods"), "name", wanted, found, session->arena);
     json_decref(pending.value);
     return EXIT_FINE;
 }
@@ -155,7 +216,7 @@ static void find_holders(struct session *session, const struct wanted_pod *wante
     ask_for(session, NULL, NULL);
     struct asked inventory = session_ask(session, "inventory", NULL);
     json_array_foreach (json_member(inventory.value, "nodes"), i, node)
-        add_named(json_member(node, "holders"), "pod", wanted->name, found, session->arena);
+        add_named(json_member(node, "holders"), "pod", wanted, found, session->arena);
     json_decref(inventory.value);
 }
 
@@ -195,29 +256,88 @@ static int show(const struct session *session, const struct asked *answer)
     return status;
 }
 
-static int complain_of_none(const struct session *session, const struct wanted_pod *wanted)
+static const char *given_namespace(const struct session *session)
 {
-    const bool is_given = session->arguments.given & TAKES_NAMESPACE;
-    struct nearest nearest = {.asked = wanted->kind, .least = SIZE_MAX};
-    for (size_t i = 0; !wanted->is_known && i < sizeof KINDS / sizeof *KINDS; i++) {
-        for (size_t j = 0; j < 4 && KINDS[i].names[j]; j++)
-            (void)nearest_try(&nearest, KINDS[i].names[j]);
-    }
+    return session->arguments.given & TAKES_NAMESPACE ? session->namespace_ : NULL;
+}
+
+static int complain_of_namespace(const struct session *session, const struct wanted_pod *wanted)
+{
     return session_complain(
         session,
-        arena_printf(session->arena, "no pod of %.300s waits for GPUs%s%.300s%s%s%s",
-                     session->arguments.object, is_given ? " in the namespace " : "",
-                     is_given ? session->namespace_ : "", nearest.found ? "; did you mean " : "",
-                     nearest.found ? nearest.found : "", nearest.found ? "/?" : ""),
-        EXIT_NOT);
+        arena_printf(session->arena, "%.300s: is in the namespace %s, but --namespace is %.100s",
+                     session->arguments.object, wanted->kind, session->namespace_),
+        EXIT_MISTAKE);
+}
+
+/* near: NULL: nothing is near. */
+static int complain_near(const struct session *session, const char *text, const char *near,
+                         int status)
+{
+    if (near)
+        text = arena_printf(session->arena, "%s; did you mean %s?", text, near);
+    return session_complain(session, text, status);
+}
+
+static int complain_of_none(const struct session *session, const struct found *found)
+{
+    struct arena *arena = session->arena;
+    const char *object = session->arguments.object;
+    const char *given = given_namespace(session);
+    const char *near = found->near_name.found;
+    if (near)
+        near = arena_printf(arena, "%.*s/%s", (int)strcspn(object, "/"), object, near);
+    return complain_near(session,
+                         arena_printf(arena, "no pod of %.300s waits for GPUs%s%.300s", object,
+                                      given ? " in the namespace " : "", given ? given : ""),
+                         near, EXIT_NOT);
+}
+
+/* near: a kind; in small letters, as users type it */
+static const char *in_kind(const char *near, const struct wanted_pod *wanted, struct arena *arena)
+{
+    char *text = arena_printf(arena, "%s/%s", near, wanted->name);
+    for (char *at = text; *at != '/'; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return text;
+}
+
+/* "NAMESPACE/NAME", as answers call pods, or a kind that is unknown. */
+static int explain_other(struct session *session, const struct wanted_pod *wanted,
+                         struct found *found)
+{
+    struct arena *arena = session->arena;
+    const char *given = given_namespace(session);
+    struct asked pod = {.status = EXIT_NOT};
+    if (!given || strcmp(given, wanted->kind) == 0)
+        pod = ask_why(session, wanted->kind, wanted->name);
+    if (pod.status == EXIT_FINE)
+        return show(session, &pod);
+    find_holders(session, wanted, found);
+    if (!pod.message && found->has_namespace)
+        return complain_of_namespace(session, wanted);
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        for (size_t j = 0; j < 4 && KINDS[i].names[j]; j++)
+            note_kind(found, KINDS[i].names[j], arena);
+    }
+    const char *near = found->near_kind.found;
+    if (pod.message && (found->has_namespace || (pod.status != EXIT_NOT && !near)))
+        return show(session, &pod);
+    return complain_near(
+        session,
+        arena_printf(arena,
+                     "%.200s: %.100s is neither a kind nor a namespace of pods that wait for GPUs "
+                     "or hold them%s",
+                     session->arguments.object, wanted->kind, near ? "" : "; " EXPECTED),
+        near ? in_kind(near, wanted, arena) : NULL, EXIT_MISTAKE);
 }
 
 /* The namespace that was given, or all; or, without that right, the default one. */
 static int explain_owner(struct session *session, const struct wanted_pod *wanted)
 {
-    const bool is_given = session->arguments.given & TAKES_NAMESPACE;
-    struct found found = {0};
-    int status = is_given ? EXIT_NO_ANSWER : find_pods(session, wanted, NULL, true, &found);
+    struct found found = nothing_for(wanted);
+    int status =
+        given_namespace(session) ? EXIT_NO_ANSWER : find_pods(session, wanted, NULL, true, &found);
     if (status != EXIT_FINE)
         status = find_pods(session, wanted, session->namespace_, false, &found);
     if (status != EXIT_FINE)
@@ -228,26 +348,60 @@ static int explain_owner(struct session *session, const struct wanted_pod *wante
         const struct asked answer = ask_why(session, found.namespace_, found.name);
         return show(session, &answer);
     }
-    /* "NAMESPACE/NAME", as answers call pods. */
-    struct asked pod = {.status = EXIT_NOT};
-    if (!is_given && !wanted->is_known)
-        pod = ask_why(session, wanted->kind, wanted->name);
-    return pod.status == EXIT_FINE ? show(session, &pod) : complain_of_none(session, wanted);
+    return wanted->is_known || found.has_kind ? complain_of_none(session, &found)
+                                              : explain_other(session, wanted, &found);
+}
+
+static int explain_pod(struct session *session, const struct wanted_pod *wanted)
+{
+    const char *given = given_namespace(session);
+    struct found found = nothing_for(wanted);
+    struct asked answer = ask_why(session, session->namespace_, wanted->name);
+    if (answer.status == EXIT_NOT && find_pods(session, wanted, given, true, &found) == EXIT_FINE &&
+        !given)
+        find_holders(session, wanted, &found);
+    if (found.pods.n > 1)
+        return complain_of_many(session, wanted, &found);
+    if (found.pods.n == 1)
+        answer = ask_why(session, found.namespace_, found.name);
+    return answer.status == EXIT_NOT
+               ? complain_near(session, answer.message, found.near_name.found, EXIT_NOT)
+               : show(session, &answer);
+}
+
+int verbs_read_pod(struct session *session, const char **ret_name)
+{
+    const char *object = session->arguments.object;
+    struct err err;
+    if (check_object(object, &err) < 0)
+        return session_complain(session, err.text, EXIT_MISTAKE);
+    const struct wanted_pod wanted = read_object(object, session->arena);
+    const char *given = given_namespace(session);
+    if (wanted.is_known && strcmp(wanted.kind, "Pod") != 0)
+        return session_complain(
+            session,
+            arena_printf(session->arena, "%s: is no pod, should be POD or NAMESPACE/POD", object),
+            EXIT_MISTAKE);
+    if (!wanted.is_known && given && strcmp(given, wanted.kind) != 0)
+        return complain_of_namespace(session, &wanted);
+    if (!wanted.is_known)
+        session->namespace_ = wanted.kind;
+    *ret_name = wanted.name;
+    return EXIT_FINE;
 }
 
 int verbs_why(struct session *session)
 {
-    const struct wanted_pod wanted = read_object(session->arguments.object, session->arena);
-    struct found found = {0};
-    if (strcmp(wanted.kind, "Pod") != 0)
-        return explain_owner(session, &wanted);
-    struct asked answer = ask_why(session, session->namespace_, wanted.name);
-    if (answer.status == EXIT_NOT && !(session->arguments.given & TAKES_NAMESPACE) &&
-        find_pods(session, &wanted, NULL, true, &found) == EXIT_FINE)
-        find_holders(session, &wanted, &found);
-    if (found.pods.n > 1)
-        return complain_of_many(session, &wanted, &found);
-    if (found.pods.n == 1)
-        answer = ask_why(session, found.namespace_, found.name);
-    return show(session, &answer);
+    const char *object = session->arguments.object;
+    struct err err;
+    if (check_object(object, &err) < 0)
+        return session_complain(session, err.text, EXIT_MISTAKE);
+    const struct wanted_pod wanted = read_object(object, session->arena);
+    if (strcmp(wanted.kind, "Node") == 0)
+        return complain_near(
+            session, arena_printf(session->arena, "%s: a node does not wait for GPUs", object),
+            arena_printf(session->arena, "%s nodes %s", session->program, wanted.name),
+            EXIT_MISTAKE);
+    return strcmp(wanted.kind, "Pod") == 0 ? explain_pod(session, &wanted)
+                                           : explain_owner(session, &wanted);
 }

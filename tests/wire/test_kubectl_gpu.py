@@ -30,6 +30,7 @@ VIEWS = [
     (("nodes", "-l", "kubernetes.io/hostname in (cp-1, v100-1)"), "inventory", {"labelSelector": "kubernetes.io/hostname in (cp-1, v100-1)"}),
     (("pending", "--selector=!app"), "pending", {"labelSelector": "!app"}),
     (("frag", "-lkubernetes.io/hostname!=v100-1"), "fragmentation", {"labelSelector": "kubernetes.io/hostname!=v100-1"}),
+    (("nodes", "node/v100-1"), "inventory", {"node": "v100-1"}),
     (("why", "finetune-0", "-n", "ml-training"), "explain", NAMED),
     (("why", "pod/finetune-0", "--namespace=ml-training"), "explain", NAMED),
     (("why", "Pod/big-train-0", "-n", "ml-training"), "explain", {**NAMED, "name": "big-train-0"}),
@@ -279,7 +280,19 @@ def test_wrong_options(words):
         (("nodes", "--zone", "a"), "--zone: this option is unknown"),
         (("nodes", "--url"), "--url: needs a value"),
         (("nodes", "-o", "jsno"), "--output: is jsno, should be table, wide, json, yaml or name; did you mean json?"),
-        (("help", "pnding"), "pnding: is no verb; did you mean pending?"),
+        (("help", "pnding"), "pnding: is no verb; did you mean pending? Try kubectl gpu --help"),
+        (("dry-run", "-f", SAMPLE_CLUSTER), "dry-run: is no verb; did you mean fit? Try kubectl gpu --help"),
+        (("dryrun",), "dryrun: is no verb; did you mean fit?"),
+        (("dry-rnu",), "dry-rnu: is no verb; did you mean fit?"),
+        (("explain", "a"), "explain: is no verb; did you mean why?"),
+        (("inventory",), "inventory: is no verb; did you mean nodes?"),
+        (("fragmentation",), "fragmentation: is no verb; did you mean frag?"),
+        (("gangs",), "gangs: is no verb; did you mean groups?"),
+        (("drain", "a"), "drain: is no verb; did you mean what-if?"),
+        (("frobnicate",), "frobnicate: is no verb; try kubectl gpu --help"),
+        (("decisions", "job/a", "--url", "http://127.0.0.1:1"), "job/a: is no pod, should be POD or NAMESPACE/POD"),
+        (("decisions", "pod/", "--url", "http://127.0.0.1:1"), "pod/: has no name of small letters"),
+        (("decisions", "b/a", "-n", "c", "--url", "http://127.0.0.1:1"), "b/a: is in the namespace b, but --namespace is c"),
         (("fit", "-f", "a.yaml", "b.yaml"), "b.yaml: is unexpected, fit takes no argument; each file needs its own -f"),
         (("nodes", "-R"), "--recursive: is not for nodes, only for fit, what-if"),
     ],
@@ -522,6 +535,10 @@ def test_the_namespace_is_that_of_the_context(kubectl):
     for more, wanted in (((), "?namespace=here"), (("-A", "-l", "a in (b), !c"), "?labelSelector=a%20in%20%28b%29%2C%20%21c"), (("-n", "a&b"), "?namespace=a%26b"), (("-A",), "")):
         said("pending", "-o", "json", *more, env=kubectl.env)
         assert kubectl.words()[-1] == views + "pending" + wanted
+    kubectl.answer('{"decisions": []}')
+    for words in (("a", "-n", "b"), ("pod/a", "-n", "b"), ("b/a",), ("b/a", "-n", "b")):
+        said("decisions", *words, "-o", "json", env=kubectl.env)
+        assert kubectl.words()[-1] == views + "decisions?namespace=b&name=a"
     kubectl.env["FAKE_NAMESPACE"] = ""
     kubectl.answer('{"pod": {}, "nodes": []}')
     said("why", "p", "-o", "json", env=kubectl.env)

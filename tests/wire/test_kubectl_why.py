@@ -32,6 +32,7 @@ def where(write):
         owned("agent-7", "DaemonSet", "agent"),
         owned("old-1", "ReplicationController", "old"),
         owned("llama-master-0", "PyTorchJob", "llama"),
+        owned("nightly-29384750-abcde", "Job", "nightly-29384750"),
     )
     return "--cluster-file", write("cluster.json", cluster)
 
@@ -46,6 +47,7 @@ def where(write):
         (["web-0", "-n", "ml"], "ml/web-0"),
         (["train-x"], "ml/train-x"),
         (["ml/web-0"], "ml/web-0"),  # as answers call it
+        (["ml/web-0", "-n", "ml"], "ml/web-0"),
         (["job/train"], "ml/train-x"),
         (["jobs/train", "-n", "ml"], "ml/train-x"),
         (["deploy/web"], "research/web-5d9c7b6f48-x2v9m"),
@@ -57,6 +59,9 @@ def where(write):
         (["ds/agent"], "ml/agent-7"),
         (["rc/old"], "ml/old-1"),
         (["pytorchjob.kubeflow.org/llama"], "ml/llama-master-0"),
+        (["pytorchjobs/llama"], "ml/llama-master-0"),
+        (["cronjob/nightly"], "ml/nightly-29384750-abcde"),
+        (["cj/nightly", "-n", "ml"], "ml/nightly-29384750-abcde"),
     ],
 )
 def test_the_pod_that_is_meant(where, words, meant):
@@ -71,15 +76,34 @@ def test_the_pod_that_is_meant(where, words, meant):
         (["sts/db"], 2, "2 pods are meant by sts/db: ml/db-1, research/db-0. Add -n NAMESPACE, or name the pod."),
         (["runs", "-n", "ml"], 1, "pod ml/runs: is not in the inventory"),
         (["nobody"], 1, "pod default/nobody: is not in the inventory"),
+        (["ml/nobody"], 1, "pod ml/nobody: is not in the inventory"),
+        (["research/nobody"], 1, "pod research/nobody: is not in the inventory"),
         (["job/train", "-n", "research"], 1, "no pod of job/train waits for GPUs in the namespace research"),
+        (["job/trian"], 1, "no pod of job/trian waits for GPUs; did you mean job/train?"),
         (["deploy/train"], 1, "no pod of deploy/train waits for GPUs"),
         (["deploy/web-5d9c7b6f48"], 1, "no pod of deploy/web-5d9c7b6f48 waits for GPUs"),
-        (["odd/train"], 1, "no pod of odd/train waits for GPUs"),
-        (["depoly/train"], 1, "no pod of depoly/train waits for GPUs; did you mean deploy/?"),
+        (["cronjob/train"], 1, "no pod of cronjob/train waits for GPUs"),
+        (["odd/train"], 2, "odd/train: odd is neither a kind nor a namespace of pods that wait for GPUs or hold them; should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web"),
+        (["depoly/train"], 2, "depoly/train: depoly is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean deploy/train?"),
+        (["pytorchjbo/llama"], 2, "pytorchjbo/llama: pytorchjbo is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean pytorchjob/llama?"),
+        (["ml/web-0", "-n", "research"], 2, "ml/web-0: is in the namespace ml, but --namespace is research"),
+        (["node/a"], 2, "node/a: a node does not wait for GPUs; did you mean kubectl gpu nodes a?"),
     ],
 )
 def test_what_is_not_clear(where, words, status, message):
     assert complaint("why", *words, *where, status=status).startswith(message)
+
+
+@pytest.mark.parametrize("words, meant", [(["rnus"], "research/runs"), (["pod/web-9"], "ml/web-0"), (["train-y", "-n", "ml"], "ml/train-x")])
+def test_a_name_that_is_near(where, words, meant):
+    assert complaint("why", *words, *where, status=1).endswith(f"; did you mean {meant}?")
+
+
+@pytest.mark.parametrize("word", ["", "/", "/x", "deploy/", "po/", "ml/", "deployment.apps/", ".apps/web", "deploy/a/b", "pod/ml/train-x", "Web", "web_0", "po/-x", "..", "job/tr ain", "x" * 254])
+@pytest.mark.parametrize("more", [[], ["-n", "ml"]], ids=["", "-n"])
+def test_no_name_at_all(where, word, more):
+    said_of_it = complaint("why", word, *more, *where, status=2)
+    assert said_of_it.startswith(f"{word[:200]}: has no name of small letters, digits, '-' and '.', should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web" if word else "POD: is empty")
 
 
 def test_who_may_not_see_all_namespaces_learns_of_no_other(tmp_path):
