@@ -348,7 +348,7 @@ static void lowered_look(struct world *world)
 static void many_begin(struct world *world)
 {
     for (unsigned i = 0; i < 6; i++)
-        single(world, i, 5, 0);
+        single(world, i, 4, 0);
 }
 
 static size_t n_not_beyond(struct service *leader)
@@ -381,6 +381,10 @@ static void many_look(struct world *world)
     }
     if (n_pending > 12)
         world_fail(world, "%u pods without a group wait", n_pending);
+    if (is_second(world, 40))
+        group(world, "small", 5, 1);
+    if (is_second(world, 75))
+        expect_bound(world, "small", 5);
 }
 
 /* ---- whose turn it is: of higher priority, bound in part, seen first ---- */

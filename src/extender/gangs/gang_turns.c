@@ -309,7 +309,8 @@ static int compare_turns(const void *a, const void *b)
     return compare(*(const struct group_turn *const *)a, *(const struct group_turn *const *)b);
 }
 
-/* The first groups wait; the members of others come again by themselves. */
+/* The first groups wait; the members of others come again by themselves. All have their turns:
+ * those that wait for much room would hold up the others. */
 static void find_beyond(struct gang_turns *turns)
 {
     size_t n = 0;
@@ -417,8 +418,8 @@ static bool may_be_planned(const struct gang_turns *turns, const struct group_tu
                            int64_t now_ms)
 {
     const enum gang_state state = gang_state_of(&turn->gang);
-    return !turn->has_plan && turn->is_seen && !turn->is_beyond &&
-           (state == GANG_WAITING || state == GANG_PARTIAL) && turn->not_before_ms <= now_ms &&
+    return !turn->has_plan && turn->is_seen && (state == GANG_WAITING || state == GANG_PARTIAL) &&
+           turn->not_before_ms <= now_ms &&
            (turn->tried_ms == 0 || now_ms - turn->tried_ms >= turns->limits.gap_ms);
 }
 
@@ -545,6 +546,7 @@ static void begin_plan(struct gang_turns *turns, struct group_turn *turn,
 {
     const bool replaces = goes_on(turns, turn, now_ms);
     turn->has_plan = true;
+    turn->is_beyond = false;
     turn->lack = (struct gang_lack){0};
     turn->planned_ms = now_ms;
     turn->n_kept = n_kept;

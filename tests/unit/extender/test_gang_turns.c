@@ -406,6 +406,11 @@ static void test_too_many_members_wait(void **state)
     assert_int_equal(gang_turns_find(fixture->turns, "ml/a").treatment, GANG_BY_STATE);
     assert_int_equal(gang_turns_find(fixture->turns, "ml/b").treatment, GANG_BEYOND);
     assert_int_equal(gang_turns_find(fixture->turns, "ml/c").treatment, GANG_BY_STATE);
+    assert_plans(fixture, "ml/a");
+    gang_turns_failed(fixture->turns, "ml/a", GANG_WAIT_ROOM);
+    assert_plans(fixture, "ml/b");
+    (void)allow(fixture, "ml/b", 1);
+    assert_int_equal(gang_turns_find(fixture->turns, "ml/b").treatment, GANG_BY_STATE);
 }
 
 static void test_an_incomplete_group_is_given_up(void **state)
