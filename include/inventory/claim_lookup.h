@@ -66,9 +66,9 @@ struct claims_user {
     const char *namespace_, *claims, *uid;
     uint32_t made_claims;
 };
-/* The pod as it is judged by what the watches have shown: for a claim that they have not, the
- * template that the ledger's version of the pod names in its place. In the arena. */
-struct claims_user claims_user_seen(struct inventory *inventory, const struct claims_user *pod,
+/* The pod as it is judged by what the watches have shown: its template in place of a claim that
+ * they have not. In the arena. */
+struct claims_user claims_user_seen(const struct cluster *cluster, const struct pod_facts *pod,
                                     struct arena *arena);
 /* NULL: it names no claims. */
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct claims_user *pod);

@@ -224,6 +224,8 @@ struct pod_facts {
      * empty line: claims whose names are not known. At most POD_CLAIMS_MAX lines. NULL: none.
      */
     const char *claims;
+    /* The same lines, with "/TEMPLATE" in place of each of made_claims. No ledger keeps it. */
+    const char *templates;
     /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */

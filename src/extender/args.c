@@ -6,6 +6,7 @@
 #include "formats/json_parse.h"
 #include "formats/json_stream.h"
 #include "formats/json_strings.h"
+#include "inventory/claim_lookup.h"
 #include "ledger/reservation.h"
 #include "objects/pod.h"
 
@@ -51,7 +52,7 @@ struct fit_question args_question(const struct cluster *cluster, const struct po
         .scope = FIT_OURS,
         .replica_of = pod->replica_of,
         .asker = asker_from_facts(pod),
-        .claims = pod->claims,
+        .claims = claims_user_seen(cluster, pod, arena).claims,
         .group = pod->group,
         .gang = pod->gang,
         .own = cluster_find_reservation(cluster, pod->uid),

@@ -31,15 +31,21 @@ static void judge_all(struct inventory *inventory, const struct args *args,
     ranking->outcome = "by model only: too many kinds of nodes, or too many combinations";
 }
 
+static struct claims_user user_of(struct inventory *inventory, const struct pod_facts *pod,
+                                  struct arena *arena)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return claims_user_seen(view.cluster, pod, arena);
+}
+
 struct claim_ranking claim_ranking_of(struct inventory *inventory, const struct policy *policy,
                                       const struct args *args, struct arena *arena)
 {
     const struct pod_facts *pod = &args->pod;
     struct claim_ranking ranking = {.lookup = NULL};
-    const struct claims_user asked = {pod->namespace_, pod->claims, pod->uid, pod->made_claims};
     if (!pod->claims || !pod->claims[0] || args->is_deferred || args->n_names == 0)
         return ranking;
-    const struct claims_user user = claims_user_seen(inventory, &asked, arena);
+    const struct claims_user user = user_of(inventory, pod, arena);
     const char **names = ARENA_ARRAY(arena, const char *, args->n_names);
     for (size_t i = 0; i < args->n_names; i++)
         names[i] = args->names[i].text;

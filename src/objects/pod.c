@@ -181,8 +181,8 @@ static void refuse(struct pod_reading *reading, const char *reason)
 /* Quotas must judge all claims. */
 static void read_claims(struct pod_reading *reading, const json_t *spec, const json_t *status)
 {
-    reading->facts->claims =
-        pod_claims_read(spec, status, reading->arena, &reading->facts->made_claims);
+    reading->facts->claims = pod_claims_read(
+        spec, status, reading->arena, &reading->facts->made_claims, &reading->facts->templates);
     refuse(reading, pod_claims_fault(spec, reading->arena));
     if (reading->policy->n_quotas > 0 && pod_claims_are_many(spec))
         refuse(reading, arena_printf(reading->arena,

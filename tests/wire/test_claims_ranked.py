@@ -120,6 +120,12 @@ def test_an_allocated_claim_takes_nothing_more(service):
     assert (order, said) == (["b-begun"], "ranked")
 
 
+def test_a_claim_that_no_watch_has_shown_is_ranked_by_its_template(service):
+    """Neither the pod nor the claim that was made for it is in the ledger yet."""
+    made = {"status": {"resourceClaimStatuses": [{"name": "t_a", "resourceClaimName": "train-t-a-x7k2p"}]}}
+    assert ranked(service, merged(using(t_a="one"), made), ["a-empty", "b-begun"]) == (["b-begun", "a-empty"], "ranked")
+
+
 def test_unknown_claims_are_ranked_by_model_only(service):
     order, said = ranked(service, using(t_a="missing"), NAMES)
     assert (order, said) == ([], "by model only: not judged")

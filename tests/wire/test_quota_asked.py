@@ -94,6 +94,14 @@ def test_all_answers_agree(service, asks, fits):
         assert ("quota" in {each["reason"] for each in waits["reasons"]}) != fits, waits
 
 
+def test_a_claim_that_no_watch_has_shown_counts_as_its_template(service):
+    """kube-scheduler may call filter as soon as it sees the claim that was made, before we do: no quota is escaped meanwhile."""
+    for count, fits in ((1, True), (5, False)):
+        asks = by_template("unseen", f"of-{count}", made={"entry-0": "for-unseen"})
+        answer = service.post("/scheduler/filter", filter_args(asks, ["devices"])).json()
+        assert bool(answer["NodeNames"]) == fits, answer
+
+
 # ---- claims and templates in the manifest itself ----
 
 

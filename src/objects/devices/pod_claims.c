@@ -50,20 +50,24 @@ static const char *member_of(const json_t *entry, const char *key)
     return json_string_value(outer ? outer : json_member(json_member(entry, "source"), key));
 }
 
-/* ret_is_made: the claim was made from a template. */
-static const char *name_of(const json_t *entry, const json_t *status, struct arena *arena,
-                           bool *ret_is_made)
+/* A line of pod_facts.claims. */
+struct claim_line {
+    const char *name;     /* NULL: there is none */
+    const char *template; /* the same, or of a claim that was made from a template, the template */
+};
+
+static struct claim_line line_of(const json_t *entry, const json_t *status, struct arena *arena)
 {
     const char *name = member_of(entry, "resourceClaimName");
     const char *template = member_of(entry, "resourceClaimTemplateName");
     const char *as = json_string_value(json_member(entry, "name"));
     if (name)
-        return usable(name);
+        return (struct claim_line){usable(name), usable(name)};
     if (!template)
-        return NULL;
-    name = name_by_status(status, as ? as : "", line_of_template(template, arena));
-    *ret_is_made = name && name[0] && name[0] != '/';
-    return name;
+        return (struct claim_line){NULL, NULL};
+    template = line_of_template(template, arena);
+    name = name_by_status(status, as ? as : "", template);
+    return (struct claim_line){name, name && name[0] ? template : name};
 }
 
 /* Templates may be repeated. Returns how many lines there are if it is none of them. */
@@ -78,33 +82,46 @@ static size_t find_line(const char *lines, const char *line)
     return n;
 }
 
+static void add_line(struct buf *lines, const char *line)
+{
+    buf_add_text(lines, line);
+    buf_add_text(lines, "\n");
+}
+
+/* NULL: there are no lines. */
+static const char *end_lines(struct buf *lines, struct arena *arena)
+{
+    const char *text = buf_text(lines);
+    const char *copy = text[0] ? arena_strdup(arena, text) : NULL;
+    buf_fini(lines);
+    return copy;
+}
+
 const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena,
-                            uint32_t *ret_made)
+                            uint32_t *ret_made, const char **ret_templates)
 {
     const json_t *list = json_member(spec, "resourceClaims");
-    struct buf lines;
+    struct buf lines, templates;
     size_t n = 0;
     uint32_t made = 0;
     _Static_assert(POD_CLAIMS_MAX <= 32, "a bit for each line");
     buf_init(&lines, BUF_UNBOUNDED);
+    buf_init(&templates, BUF_UNBOUNDED);
     for (size_t i = 0; i < json_array_size(list) && i < POD_CLAIMS_MAX; i++) {
-        bool is_made = false;
-        const char *name = name_of(json_array_get(list, i), status, arena, &is_made);
-        if (!name)
+        const struct claim_line own = line_of(json_array_get(list, i), status, arena);
+        if (!own.name)
             continue;
-        const size_t line = find_line(buf_text(&lines), name);
-        made |= is_made ? UINT32_C(1) << line : 0;
+        const size_t line = find_line(buf_text(&lines), own.name);
+        made |= own.name != own.template ? UINT32_C(1) << line : 0;
         if (line < n)
             continue;
         n++;
-        buf_add_text(&lines, name);
-        buf_add_text(&lines, "\n");
+        add_line(&lines, own.name);
+        add_line(&templates, own.template);
     }
     *ret_made = made;
-    const char *text = buf_text(&lines);
-    const char *names = text[0] ? arena_strdup(arena, text) : NULL;
-    buf_fini(&lines);
-    return names;
+    *ret_templates = end_lines(&templates, arena);
+    return end_lines(&lines, arena);
 }
 
 const char *pod_claims_fault(const json_t *spec, struct arena *arena)

@@ -19,11 +19,11 @@
 /* The resource claims that a pod asks for by spec.resourceClaims.
  * Source: Kubernetes API v1, PodResourceClaim and PodResourceClaimStatus. */
 
-/* As in pod_facts, with made_claims. Only the pod's status names a claim that is made from a
- * template; a status without a name means that the pod needs none. Of more than POD_CLAIMS_MAX
- * entries the rest is left out. Ignores members of a wrong type. */
+/* As in pod_facts, with made_claims and templates. Only the pod's status names a claim that is made
+ * from a template; a status without a name means that the pod needs none. Of more than
+ * POD_CLAIMS_MAX entries the rest is left out. Ignores members of a wrong type. */
 const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena,
-                            uint32_t *ret_made);
+                            uint32_t *ret_made, const char **ret_templates);
 /* Whether it left out some. */
 bool pod_claims_are_many(const json_t *spec);
 

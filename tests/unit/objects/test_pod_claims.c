@@ -51,6 +51,18 @@ static void test_the_claims_that_a_pod_names(void **state)
     }
 }
 
+static void test_the_templates_of_claims_that_are_made(void **state)
+{
+    const struct pod_facts facts =
+        read_pod(*state, POD("{'name': 'x', 'resourceClaimName': 'a'}," BY_TEMPLATE
+                             ",{'name': 'y', 'resourceClaimName': 'a'},"
+                             "{'name': 'u', 'resourceClaimTemplateName': 'of-2'}",
+                             "{'name': 't', 'resourceClaimName': 'p-t-1'}"));
+    assert_string_equal(facts.claims, "a\np-t-1\n/of-2\n");
+    assert_string_equal(facts.templates, "a\n/of-1\n/of-2\n");
+    assert_int_equal(facts.made_claims, 2);
+}
+
 static const char *pod_with_claims(struct fixture *fixture, size_t n)
 {
     const char *list = "";
@@ -165,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_the_claims_that_a_pod_names),
+        FIXTURE_TEST(test_the_templates_of_claims_that_are_made),
         FIXTURE_TEST(test_more_claims_than_quotas_judge),
         FIXTURE_TEST(test_what_a_claim_asks_of_classes),
         FIXTURE_TEST(test_the_driver_of_a_class),
