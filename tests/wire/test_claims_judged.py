@@ -112,6 +112,27 @@ def test_each_replica_gets_its_own_claim_of_a_template(start_over):
     assert (workload["placed"], workload["moreReplicas"]) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    "spec, taints, remedies",
+    [
+        ({}, [{"key": "team", "value": "ml", "effect": "NoSchedule"}], ["add a toleration for team"]),
+        ({"nodeSelector": {"zone": "nowhere"}}, [], ["drop the nodeSelector zone=nowhere"]),
+        ({"nodeSelector": {"zone": "nowhere"}}, [{"key": "team", "value": "ml", "effect": "NoSchedule"}], []),
+    ],
+)
+def test_what_helps_is_tried_with_the_claims(start_over, spec, taints, remedies):
+    """b has too few devices, so that nothing about b is offered."""
+    service = start_over(
+        *(item for item in cluster(template("two", asks(2))) if item["metadata"]["name"] != "a" or item["kind"] != "Node"),
+        node("a", None, None, spec={"taints": taints}),
+    )
+    asking = using(t_a="two")
+    asking["spec"].update(spec)
+    (workload,) = dry_run(service, asking)
+    assert [remedy["text"] for remedy in workload["remedies"]] == remedies
+    assert dry_run(service, asking)[0]["remedies"] == workload["remedies"]
+
+
 def test_workloads_take_devices_from_each_other(start_over):
     service = start_over(*cluster(ONE))
     first, second = dry_run(service, deployment(2, using(t_a="one")), using(t_a="one", t_b="one"))

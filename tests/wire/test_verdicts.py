@@ -263,6 +263,60 @@ def test_a_daemon_set_is_judged_node_by_node(start_over):
     assert job["verdict"]["text"].startswith("b: "), job["verdict"]
 
 
+HAS_GPU = {"labels": {"gpu": "nvidia"}}
+
+
+def daemon_set(gpus=8, **spec):
+    return of_kind("DaemonSet", "agent", template_of(gpus, **spec))
+
+
+def test_the_nodes_of_a_daemon_set_share_a_row(service):
+    text = table_of(service, daemon_set(1), 160)
+    assert re.search(r"^ +9  - +1 nvidia.com/gpu\n +13  k80-1, p100-1, .* and 7 more +1 nvidia.com/gpu$", text, re.M), text
+    assert "cpu-1 and 6 more: the node has no GPUs of the requested resource: nvidia.com/gpu." in text
+
+
+@pytest.mark.parametrize(
+    "nodes, asking, remedies",
+    [
+        ([node("a", 8), node("b", 4)], daemon_set(8), [("askLess", "ask for 4 GPUs a pod")]),
+        (
+            [node("a", metadata=HAS_GPU), node("b", metadata=HAS_GPU), node("c", None, None)],
+            daemon_set(8),
+            [("askLess", "add the nodeSelector gpu=nvidia")],
+        ),
+        (
+            [node("a", metadata=HAS_GPU)],
+            daemon_set(8, nodeSelector={"gpu": "nvidai"}),
+            [("correct", "write nvidia in spec.nodeSelector"), ("accept", "drop the nodeSelector gpu=nvidai")],
+        ),
+    ],
+)
+def test_what_helps_a_daemon_set(start_over, nodes, asking, remedies):
+    """No more nodes: its pods would be on these, too."""
+    service = start_over(*nodes)
+    (job,) = jobs_of(service, asking)
+    assert [(remedy["kind"], remedy["text"]) for remedy in job["remedies"]] == remedies
+    for _, text in remedies:
+        changed = copy.deepcopy(asking)
+        spec = changed["spec"]["template"]["spec"]
+        if "nodeSelector" in text:
+            spec["nodeSelector"] = {} if text.startswith("drop") else {"gpu": "nvidia"}
+        else:
+            ask_for(changed["spec"]["template"], ["4 GPUs"])
+        assert fits(service, changed), text
+
+
+def test_a_daemon_set_keeps_its_places(start_over):
+    """The search takes its pods back, and places them again, each on its node."""
+    service = start_over(node("a", 8), node("b", 4))
+    first, second = jobs_of(service, daemon_set(6), of_kind("Deployment", "web", template_of(4)))
+    assert (first["fits"], first["remediesTried"]) == (1, "all")
+    assert second["workloads"] == [1] and second["fits"] == 1
+    (answer,) = jobs_of(service, daemon_set(6), of_kind("Deployment", "web", template_of(8)))[1:]
+    assert answer["fits"] == 0
+
+
 def test_without_its_namespace_no_pod_fits(service):
     """The amounts agree; what would help is to make it, if nothing else lacks."""
     asking = of_kind("Deployment", "web", template_of(), replicas=2)

@@ -192,13 +192,21 @@ static bool may_search(const struct job *job)
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline) &&
                (job->headline.cause != CAUSE_MISSING || lack_alike(job));
     for (size_t i = 0; may && i < job->n_roles; i++)
-        may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
+        may = (!job->roles[i].question.devices || (job->n_roles == 1 && job->n_placed == 0)) &&
               job->roles[i].workload->domain.rule == DOMAIN_ANY &&
               !job->roles[i].question.refusal &&
               /* Of a pod whose resource is misspelt they are not read. */
               !(job->headline.missing.kind == MISSING_RESOURCE &&
                 job->roles[i].workload->chooses_gpus);
     return may;
+}
+
+static void place_each_again(const struct dry_run *dry_run, const struct fit_question *question)
+{
+    const size_t n = dry_run->candidates.n;
+    const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
+    enum reason *verdicts = ARENA_ARRAY(dry_run->arena, enum reason, n);
+    (void)what_if_place_each(dry_run->fork, question, nodes, verdicts);
 }
 
 /* After a rewind: on the same nodes. */
@@ -208,6 +216,10 @@ static void place_again(const struct job *job)
         const struct placed_workload *role = &job->roles[i];
         const struct fit_question question = placement_run_ask_again(job->dry_run, role);
         gpu_demand_expect(job->dry_run->fork, question.shape, role->n_pods);
+        if (role->workload->per_node) {
+            place_each_again(job->dry_run, &question);
+            continue;
+        }
         for (size_t j = 0; j < role->n_nodes; j++)
             what_if_put(job->dry_run->fork, &question, role->nodes[j]);
         (void)what_if_fill(job->dry_run->fork, &question, role->n_placed - (int64_t)role->n_nodes);
@@ -223,8 +235,9 @@ static void search(const struct job *job, json_t *json)
     for (size_t i = 0; i < job->n_roles; i++) {
         const struct placed_workload *role = &job->roles[i];
         questions[i] = placement_run_ask_again(dry_run, role);
-        roles[i] = (struct trial_role){role->workload->namespace_, &questions[i], role->n_pods,
-                                       role->n_placed, true};
+        roles[i] = (struct trial_role){
+            role->workload->namespace_, &questions[i], role->n_pods, role->n_placed, true,
+            role->workload->per_node};
     }
     const struct remedy_question question = {
         .inventory = dry_run->api->inventory,

@@ -204,6 +204,23 @@ static void add_placements(struct table *table, const json_t *workload, bool has
     }
 }
 
+/* The nodes of a DaemonSet's pods, each of which has another. */
+static void add_nodes(struct table *table, const json_t *workload, bool has_place,
+                      struct arena *arena)
+{
+    struct name_list nodes = {.text = ""};
+    size_t i = 0;
+    json_t *placement = NULL;
+    json_array_foreach (json_object_get(workload, "placements"), i, placement) {
+        if (has_place == (text_member(placement, "node")[0] != '\0'))
+            text_names_add(&nodes, has_place ? text_member(placement, "node") : "", arena);
+    }
+    if (nodes.n > 0)
+        table_add(table, (const char *[]){arena_printf(arena, "%zu", nodes.n),
+                                          has_place ? text_names(&nodes, arena) : "",
+                                          asks_text(workload, arena)});
+}
+
 /* The failing ones first. Nothing for a single pod, as its verdict has the node. */
 static void write_placements(const json_t *answer, const json_t *job, bool wide,
                              struct arena *arena, struct buf *out)
@@ -211,9 +228,11 @@ static void write_placements(const json_t *answer, const json_t *job, bool wide,
     static const char *const HEADINGS[] = {"PODS", "GOES TO", "ASKS FOR, EACH", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     const size_t n = json_array_size(json_object_get(job, "workloads"));
+    const bool is_per_node = strcmp(text_member(job, "kind"), "DaemonSet") == 0;
     for (size_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n; i++)
-            add_placements(table, workload_at(answer, job, i), pass == 1, arena);
+            (is_per_node ? add_nodes : add_placements)(table, workload_at(answer, job, i),
+                                                       pass == 1, arena);
     }
     if (table_is_empty(table) || json_integer_value(json_object_get(job, "pods")) == 1)
         return;

@@ -45,8 +45,10 @@ struct placement_run {
     struct domain_run domains;
     struct manifest_gang *gang; /* NULL: each pod is bound alone */
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
-    const struct node *full_node; /* of a DaemonSet: the first without room; NULL: none */
+    /* Of a DaemonSet: the first node without room for the most frequent reason; NULL: none. */
+    const struct node *full_node;
     enum reason full_reason;
+    size_t n_full; /* nodes with that reason */
     const char
         *lacks; /* "namespace ml": the API server would reject the pods; NULL: it would not */
     struct missing_name missing; /* the same */
@@ -202,39 +204,26 @@ static void note_namespace(struct placement_run *run, json_t *notes)
     }
 }
 
-static void note_priority(struct placement_run *run, json_t *notes)
+/* Of the priority or the runtime. */
+static void note_class(struct placement_run *run, enum missing_kind kind, const char *class,
+                       json_t *notes)
 {
+    const bool is_priority = kind == MISSING_PRIORITY_CLASS;
+    const enum cluster_kind of = is_priority ? CLUSTER_PRIORITY_CLASSES : CLUSTER_RUNTIME_CLASSES;
     const struct cluster *fork = run->dry_run->fork;
-    struct arena *arena = run->dry_run->arena;
-    const char *class = run->workload->pod.priority_class;
-    const char *what = NULL;
-    if (!class[0] || cluster_has_object(fork, CLUSTER_PRIORITY_CLASSES, class))
+    const bool is_made = makes(run, is_priority ? "PriorityClass" : "RuntimeClass", class);
+    const char *what = "is not in the cluster, the API server would reject the pods";
+    if (!class[0] || cluster_has_object(fork, of, class) || (is_made && !is_priority))
         return;
-    if (makes(run, "PriorityClass", class)) {
+    if (is_made)
         what = "not checked, as the manifest makes it";
-    } else if (cluster_n_objects(fork, CLUSTER_PRIORITY_CLASSES) == 0) {
-        what = "not checked, the cluster file has no priority classes";
-    } else {
-        what = "is not in the cluster, the API server would reject the pods";
-        lacks(run, MISSING_PRIORITY_CLASS, "priority class", class);
-    }
-    note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
-}
-
-static void note_runtime_class(struct placement_run *run, json_t *notes)
-{
-    const struct cluster *fork = run->dry_run->fork;
-    struct arena *arena = run->dry_run->arena;
-    const char *class = run->workload->runtime_class;
-    const char *what = "not checked, the runtime classes of the cluster are unknown";
-    if (!class[0] || cluster_has_object(fork, CLUSTER_RUNTIME_CLASSES, class) ||
-        makes(run, "RuntimeClass", class))
-        return;
-    if (cluster_n_objects(fork, CLUSTER_RUNTIME_CLASSES) > 0) {
-        what = "is not in the cluster, the API server would reject the pods";
-        lacks(run, MISSING_RUNTIME_CLASS, "runtime class", class);
-    }
-    note(notes, arena_printf(arena, "runtimeClassName %s: %s", class, what));
+    else if (cluster_n_objects(fork, of) == 0)
+        what = is_priority ? "not checked, the cluster file has no priority classes"
+                           : "not checked, the runtime classes of the cluster are unknown";
+    else
+        lacks(run, kind, is_priority ? "priority class" : "runtime class", class);
+    note(notes, arena_printf(run->dry_run->arena, "%s %s: %s",
+                             is_priority ? "priorityClassName" : "runtimeClassName", class, what));
 }
 
 static void note_soft_preferences(const struct placement_run *run, json_t *notes)
@@ -308,8 +297,8 @@ static json_t *notes_of(struct placement_run *run)
     if (!workload->replicas_known)
         note(notes, "replicas: not given by the object, assumed 1");
     note_namespace(run, notes);
-    note_priority(run, notes);
-    note_runtime_class(run, notes);
+    note_class(run, MISSING_PRIORITY_CLASS, workload->pod.priority_class, notes);
+    note_class(run, MISSING_RUNTIME_CLASS, workload->runtime_class, notes);
     note_gang(run, notes);
     note_claims(run, notes);
     note_claims_of_file(run, notes);
@@ -521,6 +510,21 @@ static json_t *place_replicas(struct placement_run *run, json_t *notes)
     return placements_json(nodes, n, run->no_more);
 }
 
+static void find_full(struct placement_run *run, const struct node *const *nodes,
+                      const enum reason *verdicts, size_t n)
+{
+    size_t counts[N_REASONS] = {0};
+    for (size_t i = 0; i < n; i++)
+        counts[verdicts[i]]++;
+    for (size_t i = 0; i < n; i++) {
+        if (verdicts[i] == REASON_FITS || counts[verdicts[i]] <= run->n_full)
+            continue;
+        run->full_node = nodes[i];
+        run->full_reason = verdicts[i];
+        run->n_full = counts[verdicts[i]];
+    }
+}
+
 static json_t *place_on_each_node(struct placement_run *run)
 {
     struct dry_run *dry_run = run->dry_run;
@@ -534,10 +538,6 @@ static json_t *place_on_each_node(struct placement_run *run)
     for (size_t i = 0; i < n; i++) {
         const char *reason = reason_name(REASON_FITS);
         const struct node *node = verdicts[i] == REASON_FITS ? nodes[i] : NULL;
-        if (!node && !run->full_node) {
-            run->full_node = nodes[i];
-            run->full_reason = verdicts[i];
-        }
         if (!node)
             reason = arena_printf(arena, "%s: %s", node_name(nodes[i]),
                                   verdict_message(&run->query, nodes[i], verdicts[i]));
@@ -548,6 +548,7 @@ static json_t *place_on_each_node(struct placement_run *run)
                            node ? candidates_find(&run->candidates, node_name(node))->score : 0,
                            reason));
     }
+    find_full(run, nodes, verdicts, n);
     if (run->n_placed < run->n_replicas || n == 0) {
         run->no_more = why_no_more(run);
         run->near_misses = json_incref(near_misses);
@@ -618,13 +619,16 @@ static struct headline fitting_headline(const struct placement_run *run)
     return headline_new(RESULT_FITS, CAUSE_NONE, text);
 }
 
-/* Of the first node that admits a pod of a DaemonSet, and has no room. */
+/* Of the nodes that admit a pod of a DaemonSet, and have no room. */
 static struct headline headline_per_node(const struct placement_run *run)
 {
+    struct arena *arena = run->dry_run->arena;
     struct headline headline = {.result = RESULT_DOES_NOT_FIT, .node = run->full_node};
+    const char *others =
+        run->n_full > 1 ? arena_printf(arena, " and %zu more", run->n_full - 1) : "";
     headline.cause =
         cause_of_reason(run->full_reason, run->full_node, &run->query.question.shape->facts);
-    headline.text = arena_printf(run->dry_run->arena, "%s: %s.", node_name(run->full_node),
+    headline.text = arena_printf(arena, "%s%s: %s.", node_name(run->full_node), others,
                                  verdict_message(&run->query, run->full_node, run->full_reason));
     return headline;
 }

@@ -319,8 +319,9 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
     struct pod_query query = pod_json_query(report, copy);
     const struct pod *pod = &copy->pod;
     query.question.peer = &copy->peers->pod;
-    const struct trial_role role = {pod->namespace_, &query.question, n, 0, false};
-    if (pod->claims || pod->gated || pod->terminating || !copy->headline ||
+    const struct trial_role role = {
+        .namespace_ = pod->namespace_, .question = &query.question, .n = n};
+    if ((pod->claims && n > 1) || pod->gated || pod->terminating || !copy->headline ||
         !remedies_may_help(copy->headline))
         return;
     cluster_fork_mark(remedies->fork);

@@ -20,12 +20,11 @@ static json_t *names_json(const struct node *const *nodes, size_t n)
 void remedies_offer(struct remedy_search *search, const char *kind, const char *text,
                     const struct trial_end *end, json_t *change)
 {
-    (void)json_array_append_new(search->found,
-                                json_pack("{s:s, s:s, s:o, s:I, s:I, s:o}", "kind", kind, "text",
-                                          text, "nodes", names_json(end->nodes, end->n_nodes),
-                                          "nodeCount", (json_int_t)end->n_nodes, "fits",
-                                          (json_int_t)trials_n_pods(&search->trials), "change",
-                                          change ? change : json_null()));
+    (void)json_array_append_new(
+        search->found,
+        json_pack("{s:s, s:s, s:o, s:I, s:I, s:o}", "kind", kind, "text", text, "nodes",
+                  names_json(end->nodes, end->n_nodes), "nodeCount", (json_int_t)end->n_nodes,
+                  "fits", (json_int_t)end->n_pods, "change", change ? change : json_null()));
 }
 
 bool remedies_has_node_name(const struct fit_question *question)

@@ -213,6 +213,7 @@ static bool accept_models(struct remedy_search *search)
         if (!remedies_try(search, facts, &end))
             continue;
         names[all.n_nodes] = models[i].name;
+        all.n_pods = end.n_pods;
         all.nodes[all.n_nodes++] = end.nodes[end.n_nodes < TRIAL_NODES ? end.n_nodes - 1 : 0];
     }
     for (size_t i = 0; i < all.n_nodes; i++)
@@ -402,7 +403,7 @@ static struct shape_facts *with_gpus(const struct remedy_search *search, const c
 
 static const char *a_pod(const struct remedy_search *search)
 {
-    return trials_n_pods(&search->trials) > 1 ? " a pod" : "";
+    return trials_n_pods(&search->trials) > 1 || search->trials.roles[0].per_node ? " a pod" : "";
 }
 
 /* The most GPUs that fit. */
@@ -561,6 +562,7 @@ static void ask_for_one(struct remedy_search *search)
         text = remedies_join(text, arena_printf(search->arena, "no %s", resources[i]), true, "or",
                              search->arena);
         either.nodes[either.n_nodes++] = end.nodes[0];
+        either.n_pods = end.n_pods;
     }
     if (trials_n_pods(&search->trials) > 1)
         either.n_nodes = 0;
@@ -570,11 +572,85 @@ static void ask_for_one(struct remedy_search *search)
                        NULL);
 }
 
+static const char *label_of(const struct node *node, const char *key)
+{
+    const struct label_view *view = &node_traits(node)->view;
+    return labels_find(view->labels, view->n_labels, key);
+}
+
+/* Whether the nodes with room have that value, and no others. */
+static bool tells_apart(const struct remedy_search *search, const struct label *label)
+{
+    const struct candidates *candidates = search->question->candidates;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node *node = candidates->items[i].node;
+        const char *value = label_of(node, label->key);
+        const bool has_it = value && strcmp(value, label->value) == 0;
+        if (admit_node(node, search->shape) &&
+            has_it != (fit_judge(node, search->failing) == REASON_FITS))
+            return false;
+    }
+    return true;
+}
+
+static const struct node *first_fitting(const struct remedy_search *search)
+{
+    const struct candidates *candidates = search->question->candidates;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node *node = candidates->items[i].node;
+        if (admit_node(node, search->shape) && fit_judge(node, search->failing) == REASON_FITS)
+            return node;
+    }
+    return NULL;
+}
+
+static struct shape_facts *with_label(const struct remedy_search *search, const struct label *label)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct selector_term *term = &facts->node_selector;
+    struct requirement *requirements =
+        ARENA_ARRAY(search->arena, struct requirement, term->n_requirements + 1);
+    for (size_t i = 0; i < term->n_requirements; i++)
+        requirements[i] = term->requirements[i];
+    requirements[term->n_requirements++] =
+        (struct requirement){.key = label->key,
+                             .op = SELECTOR_IN,
+                             .values = arena_copy(search->arena, &label->value, 1, sizeof(char *)),
+                             .n_values = 1};
+    term->requirements = requirements;
+    return facts;
+}
+
+/* Labels of a node that are compared with those of all nodes. */
+#define LABELS_TRIED ((size_t)24)
+
+/* A DaemonSet also makes pods for nodes that can never run them, unless a label leaves them out. */
+static bool choose_nodes(struct remedy_search *search)
+{
+    const struct node *node = first_fitting(search);
+    const struct label_view *view = node ? &node_traits(node)->view : NULL;
+    struct trial_end end;
+    if (!search->trials.roles[0].per_node || !view)
+        return false;
+    for (size_t i = 0; i < view->n_labels && i < LABELS_TRIED; i++) {
+        const struct label *label = &view->labels[i];
+        if (strcmp(label->key, "kubernetes.io/hostname") == 0 || !tells_apart(search, label) ||
+            !remedies_try(search, with_label(search, label), &end))
+            continue;
+        remedies_offer(
+            search, "askLess",
+            arena_printf(search->arena, "add the nodeSelector %s=%s", label->key, label->value),
+            &end, NULL);
+        return true;
+    }
+    return false;
+}
+
 void remedies_ask_less(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
     const struct need *need = search->shape->n_gpu_needs > 0 ? &search->shape->needs[0] : NULL;
-    if (cause == CAUSE_MODEL && ask_less_memory(search))
+    if (choose_nodes(search) || (cause == CAUSE_MODEL && ask_less_memory(search)))
         return;
     if (search->question->headline->missing.kind == MISSING_TOGETHER) {
         ask_for_one(search);

@@ -411,7 +411,7 @@ static int64_t nodes_needed(const struct remedy_search *search, const struct nod
         empty.quota = NULL;
         const int64_t room = n_missing > 0 ? fit_count(like, &empty) : 1;
         if (room == 0 || !quota_allows(search, role, like) || role->question->peers ||
-            remedies_has_node_name(role->question))
+            role->per_node || role->question->devices || remedies_has_node_name(role->question))
             return 0;
         n += (n_missing + room - 1) / room;
     }
@@ -442,7 +442,7 @@ static void add_nodes(struct remedy_search *search)
     }
     if (n == 0 || n > NODES_ADDED_MAX)
         return;
-    const struct trial_end end = {.nodes = {like}, .n_nodes = 0};
+    const struct trial_end end = {.nodes = {like}, .n_pods = trials_n_pods(&search->trials)};
     remedies_offer(
         search, "administrator",
         arena_printf(search->arena, "%" PRId64 " more node%s like %s", n, n == 1 ? "" : "s",

@@ -2,6 +2,7 @@
 #include "api/verdicts/trial.h"
 #include "api/pods/pod_price.h"
 #include "base/mem.h"
+#include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "decide/what_if.h"
@@ -146,18 +147,51 @@ static void note_limits(struct trial_end *end, const struct quota_view *view,
     }
 }
 
-static bool place_role(struct trials *trials, const struct fit_question *question, int64_t n,
-                       struct trial_end *end)
+static bool place_each(struct trials *trials, const struct fit_question *question,
+                       struct trial_end *end, struct arena *arena)
+{
+    const size_t n_nodes = cluster_n_nodes(trials->fork);
+    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n_nodes);
+    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, n_nodes);
+    const size_t n = what_if_place_each(trials->fork, question, nodes, verdicts);
+    note_nodes(end, nodes, n);
+    end->n_pods += (int64_t)n;
+    for (size_t i = 0; i < n; i++) {
+        if (verdicts[i] != REASON_FITS)
+            return false;
+    }
+    return n > 0;
+}
+
+static bool place_role(struct trials *trials, const struct fit_question *question,
+                       const struct trial_role *role, struct trial_end *end)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const size_t n_listed = one_by_one(trials, n);
+    const size_t n_listed = one_by_one(trials, role->n);
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n_listed);
+    if (role->per_node)
+        return place_each(trials, question, end, arena);
     const size_t n_placed = what_if_place(trials->fork, question, n_listed, nodes);
     note_nodes(end, nodes, n_placed);
+    if (__builtin_add_overflow(end->n_pods, role->n, &end->n_pods))
+        end->n_pods = INT64_MAX;
     if (n_placed < n_listed)
         return false;
-    const int64_t n_rest = n - (int64_t)n_listed;
+    const int64_t n_rest = role->n - (int64_t)n_listed;
     return what_if_fill(trials->fork, question, n_rest).n == n_rest;
+}
+
+/* The fork borrows from the arena until it is rewound. */
+static bool try_role(struct trials *trials, const struct trial *trial, size_t i,
+                     struct trial_end *end, struct arena *arena)
+{
+    struct fit_question question = question_of(trials, trial, i, arena);
+    question.devices = claim_rules_try(question.devices, arena);
+    const bool fits = place_role(trials, &question, &trials->roles[i], end);
+    if (trial->lifts_quota)
+        note_limits(end, question.quota, trials->fork);
+    claim_rules_end_trial(question.devices);
+    return fits;
 }
 
 bool trial_run(struct trials *trials, const struct trial *trial, struct trial_end *ret_end)
@@ -169,12 +203,8 @@ bool trial_run(struct trials *trials, const struct trial *trial, struct trial_en
         return false;
     if (trial->vacated)
         cluster_vacate(trials->fork, trial->vacated, trial->needs, trial->n_needs);
-    for (size_t i = 0; fits && i < trials->n_roles; i++) {
-        const struct fit_question question = question_of(trials, trial, i, arena);
-        fits = place_role(trials, &question, trials->roles[i].n, &end);
-        if (trial->lifts_quota)
-            note_limits(&end, question.quota, trials->fork);
-    }
+    for (size_t i = 0; fits && i < trials->n_roles; i++)
+        fits = try_role(trials, trial, i, &end, arena);
     cluster_fork_rewind(trials->fork);
     if (fits)
         *ret_end = end;

@@ -17,10 +17,11 @@
 /* The alike pods of a workload. */
 struct trial_role {
     const char *namespace_;
-    const struct fit_question *question; /* of the fork; `peer` is set if it has peers. No claims */
+    const struct fit_question *question; /* of the fork; `peer` is set if it has peers */
     int64_t n;
     int64_t n_placed; /* that fit as they are */
     bool is_new;      /* they do not wait yet */
+    bool per_node;    /* of a DaemonSet: one on each node that admits it, whatever n is */
 };
 
 struct trials {
@@ -54,6 +55,7 @@ struct trial {
 struct trial_end {
     const struct node *nodes[TRIAL_NODES]; /* the first different ones */
     size_t n_nodes;                        /* all different ones of the first pods */
+    int64_t n_pods;
     /* If quotas were lifted: the limits that are exceeded, and what they must be. */
     struct raised_limit {
         const struct quota *quota;
