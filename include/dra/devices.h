@@ -233,6 +233,22 @@ struct shared_devices {
 struct shared_devices devices_shared_on(const struct devices *devices, const char *node_name,
                                         struct arena *arena, size_t *room);
 
+/* A taint on devices of one node: of a rule, or of the devices with equal details. */
+struct device_taint {
+    const char *driver;
+    const char *device; /* the first by name */
+    size_t n_devices;
+    const char *rule;                 /* NULL: the slices say it, in `details` */
+    const char *key, *value, *effect; /* of a rule; NULL: not set */
+    const char *details;              /* as in device_facts */
+};
+#define DEVICE_TAINTS_MAX ((size_t)32)
+/* At most DEVICE_TAINTS_MAX of them, in the arena. After DEVICE_RULES_VISITED comparisons of rules
+ * and devices, taints by rules are missing. */
+size_t devices_taints_on(const struct devices *devices, const char *node_name, struct arena *arena,
+                         struct device_taint **ret_taints);
+#define DEVICE_RULES_VISITED 16384
+
 /* A walk over the slices of drivers that the policy names, or over all. Begin with zeros. Objects
  * may change between two steps: a slice that is replaced comes again, last. Facts and the statuses
  * of their devices are in the arena. */

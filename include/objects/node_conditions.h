@@ -29,6 +29,10 @@
 const char *node_conditions_read(const json_t *conditions, struct arena *arena);
 /* Appends the conditions of the lines to an array, as a Node has them. */
 void node_conditions_append(const char *lines, json_t *conditions);
+/* A copy of at most so many bytes of whole characters; others than printable ones, and those of
+ * `not`, become "_" or, without `not`, a blank. */
+const char *node_conditions_clean(const char *text, size_t max, const char * not,
+                                  struct arena *arena);
 /* ["TYPE=STATUS REASON: MESSAGE"]; NULL: none. */
 json_t *node_conditions_list(const char *lines);
 

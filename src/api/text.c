@@ -103,6 +103,46 @@ const char *text_first(const char *first, size_t n, struct arena *arena)
     return n > 1 ? arena_printf(arena, "%s and %zu more", first, n - 1) : first;
 }
 
+#define REPORTS_SHOWN ((size_t)12)
+
+/* Returns how many lines the node has. */
+static size_t add_reports(struct table *table, const json_t *node, const char *name, size_t room,
+                          struct arena *arena)
+{
+    static const char *const LISTS[][2] = {{"conditions", ""}, {"deviceTaints", "device taint: "}};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        size_t k = 0;
+        json_t *line = NULL;
+        json_array_foreach (json_object_get(node, LISTS[i][0]), k, line) {
+            if (n++ < room)
+                table_add(table, (const char *[]){text_member(node, name),
+                                                  arena_printf(arena, "%s%s", LISTS[i][1],
+                                                               json_string_value(line))});
+        }
+    }
+    return n;
+}
+
+void text_write_reports(const json_t *nodes, const char *name, bool wide, struct arena *arena,
+                        struct buf *out)
+{
+    static const char *const HEADINGS[] = {"NODE", "REPORTED", NULL};
+    const size_t room = wide ? SIZE_MAX : REPORTS_SHOWN;
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t n = 0;
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node)
+        n += add_reports(table, node, name, n < room ? room - n : 0, arena);
+    if (n == 0)
+        return;
+    buf_add_text(out, "\n");
+    table_write(table, out);
+    if (n > room)
+        buf_printf(out, "%zu more are not shown; ?wide=true lists all.\n", n - room);
+}
+
 const char *text_one_line(const char *text, struct arena *arena)
 {
     struct buf line;

@@ -36,9 +36,8 @@ static bool is_problem(const char *type, const char *status)
            strcmp(status, says_all_is_well(type) ? "False" : "True") == 0;
 }
 
-/* At most so many bytes of whole characters; others than printable ones, and those of `not`, become
- * "_" or, in a message, a blank. */
-static const char *clean(const char *text, size_t max, const char * not, struct arena *arena)
+const char *node_conditions_clean(const char *text, size_t max, const char * not,
+                                  struct arena *arena)
 {
     size_t len = strnlen(text, max + 1);
     if (len > max) {
@@ -56,10 +55,12 @@ static const char *clean(const char *text, size_t max, const char * not, struct 
 
 static const char *line_of(const json_t *condition, struct arena *arena)
 {
-    const char *type = clean(text_of(condition, "type"), NODE_CONDITION_NAME_BYTES, "= ", arena);
-    const char *reason = clean(text_of(condition, "reason"), NODE_CONDITION_NAME_BYTES, " ", arena);
-    const char *message =
-        clean(text_of(condition, "message"), NODE_CONDITION_MESSAGE_BYTES, "", arena);
+    const char *type =
+        node_conditions_clean(text_of(condition, "type"), NODE_CONDITION_NAME_BYTES, "= ", arena);
+    const char *reason =
+        node_conditions_clean(text_of(condition, "reason"), NODE_CONDITION_NAME_BYTES, " ", arena);
+    const char *message = node_conditions_clean(text_of(condition, "message"),
+                                                NODE_CONDITION_MESSAGE_BYTES, "", arena);
     return arena_printf(arena, "%s=%s %s: %s\n", type, text_of(condition, "status"), reason,
                         message);
 }

@@ -93,6 +93,44 @@ def test_commands_of_the_document(example, command, output):
 # ---- nodes ----
 
 
+def tainted(made, number, *taints):
+    made["spec"]["devices"][number]["taints"] = list(taints)
+    return made
+
+
+def rule(name, key, **selector):
+    taint = {"key": key, "value": "yes", "effect": "NoExecute"}
+    return {"apiVersion": "resource.k8s.io/v1alpha3", "kind": "DeviceTaintRule", "metadata": {"name": name}, "spec": {"deviceSelector": selector, "taint": taint}}
+
+
+def test_taints_of_devices_are_shown_with_their_node(start_over):
+    """Of devices in use, too. Equal ones once; an effect that keeps nothing off is none."""
+    xid = {"key": "gpu.nvidia.com/xid", "value": "79", "effect": "NoSchedule"}
+    slices = tainted(tainted(tainted(resource_slice("a", 3), 1, xid), 0, xid), 2, {"key": "note", "effect": "None"}), resource_slice("b"), resource_slice("net", allNodes=True)
+    rules = rule("drain", "example.com/drain", driver=DRIVER, pool="a"), rule("other", "k", driver="other")
+    waits = pod("waits", gpus=None, spec={"resourceClaims": [{"name": "gpus", "resourceClaimName": "asks"}]})
+    asks = claim("asks")
+    asks["spec"]["devices"]["requests"][0]["exactly"]["count"] = 3
+    classes = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": DRIVER}, "spec": {"selectors": [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]}}
+    service = start_over(node("a", None, None), node("b", None, None), *slices, *rules, classes, claim("one", "a", [0], ["train-0"]), asks, waits)
+    lines = [f"{DRIVER} gpu-0 and 2 more: example.com/drain=yes:NoExecute (DeviceTaintRule drain)", f"{DRIVER} gpu-0 and 1 more: gpu.nvidia.com/xid=79:NoSchedule"]
+    inventory = inventory_of(service)
+    assert node_of(inventory, "a")["deviceTaints"] == lines
+    assert "deviceTaints" not in node_of(inventory, "b")
+    assert [["a", f"device taint: {line}"] for line in lines] == [row for row in rows_of(service) if row[-1].startswith("device taint")]
+    explained = service.get("/v1/explain?namespace=ml&name=waits").json()
+    assert {each["node"]: each.get("deviceTaints") for each in explained["nodes"]} == {"a": lines, "b": None}, explained["nodes"]
+    assert "device taint: gpu.nvidia.com gpu-0" in service.get("/v1/explain?namespace=ml&name=waits&output=table").text
+
+
+def test_shown_taints_of_devices_are_bounded(start_over):
+    """The first of the sorted ones; longer texts are cut."""
+    rules = [rule(f"rule-{number:03}", f"example.com/{'k' * 300}{number:03}", driver=DRIVER) for number in range(12)]
+    service = start_over(node("a", None, None), resource_slice("a", 100), *rules)
+    shown = node_of(inventory_of(service), "a")["deviceTaints"]
+    assert len(shown) == 8 and {len(line) for line in shown} == {320} and shown == sorted(shown)
+
+
 def test_devices_of_a_node(example):
     inventory = inventory_of(example)
     found = node_of(inventory, "h100-1")

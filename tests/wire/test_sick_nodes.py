@@ -2,6 +2,7 @@
 evidence counts is in tests/unit/ledger/test_sick_nodes.c."""
 
 import json
+import re
 
 import openapi
 import pytest
@@ -85,6 +86,8 @@ def test_what_others_report_of_a_node_is_shown(sick, api):
     assert JUDGE.faults_of_answer("GET", "/v1/inventory", service.get("/v1/inventory")) == []
     shown = said("nodes", "--url", f"http://{service.address}")
     assert "GpuXidError=True" in shown and " quarantine" in shown
+    for text in (service.get("/v1/explain?namespace=ml&name=waits&output=table").text, said("why", "waits", "-n", "ml", "--url", f"http://{service.address}")):
+        assert re.search(r"\nNODE +REPORTED\nb +GpuXidError=True GpuXidErrorIsNotHealthy: ErrorCode:79 GPU:0\n", text)
     assert xid in [one for item in service.get("/v1/snapshot").json()["items"] if item["kind"] == "Node" for one in item["status"]["conditions"]]
     api.store.change("nodes", "b", status={"conditions": [{"type": "Ready", "status": "True"}]})
     service.wait("it is over", lambda: "conditions" not in node_of(service, "b"))

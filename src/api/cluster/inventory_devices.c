@@ -1,8 +1,12 @@
 /* inventory_devices: see inventory_devices.h. */
 #include "api/cluster/inventory_devices.h"
+#include "api/text.h"
+#include "base/mem.h"
 #include "objects/device_details.h"
+#include "objects/node_conditions.h"
 #include "types/quantity.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The node's devices in the ledger. */
@@ -53,6 +57,8 @@ struct driver_list inventory_devices_copy(const struct inventory_view *view,
         if (node)
             copy_node_groups(node, arena, &rows.items[i]);
     }
+    if (node)
+        rows.n_taints = devices_taints_on(devices, name, arena, &rows.taints);
     return rows;
 }
 
@@ -203,4 +209,90 @@ json_t *inventory_devices_json(const struct driver_list *rows)
         (void)json_object_set_new(devices, rows->items[i].group.driver,
                                   row_json(rows, &rows->items[i]));
     return devices;
+}
+
+/* ---- taints ---- */
+
+#define TAINTS_SHOWN ((size_t)8)
+#define TAINT_BYTES_MAX ((size_t)320)
+/* Slices may set more on a device, which the API server refuses. */
+#define TAINTS_READ ((size_t)64)
+
+struct shown_taint {
+    const char *text; /* all but the devices */
+    const char *driver, *device;
+    size_t n_devices;
+};
+
+struct shown_taints {
+    struct arena *arena;
+    struct shown_taint items[TAINTS_READ];
+    size_t n;
+};
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static void add_taint(struct shown_taints *list, const struct device_taint *of, const char *key,
+                      const char *value, const char *effect)
+{
+    const char *text =
+        arena_printf(list->arena, "%s%s%s:%s%s%s%s", key, value[0] ? "=" : "", value, effect,
+                     of->rule ? " (DeviceTaintRule " : "", or_empty(of->rule), of->rule ? ")" : "");
+    size_t i = 0;
+    while (i < list->n && (strcmp(list->items[i].text, text) != 0 ||
+                           strcmp(list->items[i].driver, of->driver) != 0))
+        i++;
+    if (i == TAINTS_READ)
+        return;
+    struct shown_taint *shown = &list->items[i];
+    if (i == list->n) {
+        *shown = (struct shown_taint){text, of->driver, of->device, 0};
+        list->n++;
+    }
+    shown->n_devices += of->n_devices;
+    if (strcmp(of->device, shown->device) < 0)
+        shown->device = of->device;
+}
+
+static void add_taints(struct shown_taints *list, const struct device_taint *of)
+{
+    if (of->rule) {
+        add_taint(list, of, or_empty(of->key), or_empty(of->value), or_empty(of->effect));
+        return;
+    }
+    const struct device_details details = DEVICE_DETAILS_READER.read(of->details, list->arena);
+    for (size_t i = 0; i < details.n_taints; i++)
+        add_taint(list, of, details.taints[i].key, details.taints[i].value,
+                  details.taints[i].effect);
+}
+
+static int compare_taints(const void *a, const void *b)
+{
+    const struct shown_taint *left = a;
+    const struct shown_taint *right = b;
+    const int order = strcmp(left->driver, right->driver);
+    return order != 0 ? order : strcmp(left->text, right->text);
+}
+
+json_t *inventory_devices_taints_json(const struct device_taint *taints, size_t n)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct shown_taints list = {.arena = arena};
+    for (size_t i = 0; i < n; i++)
+        add_taints(&list, &taints[i]);
+    if (list.n == 0)
+        return NULL;
+    qsort(list.items, list.n, sizeof *list.items, compare_taints);
+    json_t *lines = json_array();
+    for (size_t i = 0; i < list.n && i < TAINTS_SHOWN; i++) {
+        const struct shown_taint *one = &list.items[i];
+        const char *line = arena_printf(arena, "%s %s: %s", one->driver,
+                                        text_first(one->device, one->n_devices, arena), one->text);
+        (void)json_array_append_new(
+            lines, json_string(node_conditions_clean(line, TAINT_BYTES_MAX, "", arena)));
+    }
+    return lines;
 }

@@ -23,6 +23,8 @@ struct driver_list {
     size_t n;
     bool in_use_known; /* cluster_knows() claims; else allocated, blocked and free are null */
     struct shared_devices shared;
+    struct device_taint *taints;
+    size_t n_taints;
 };
 
 /* Of the texts of consumed capacities of an answer. */
@@ -39,5 +41,9 @@ int64_t inventory_devices_usable(const struct driver_list *rows);
 void inventory_devices_add_split(json_t *json, const struct free_gpus *split);
 /* {"gpu.nvidia.com": {"total": 8, ..., "models": {"H100-80GB-HBM3": {"total": 8, ...}}}} */
 json_t *inventory_devices_json(const struct driver_list *rows);
+
+/* ["gpu.nvidia.com gpu-3: KEY=VALUE:EFFECT (DeviceTaintRule NAME)"], equal taints once; NULL: none.
+ * Without the inventory's lock. */
+json_t *inventory_devices_taints_json(const struct device_taint *taints, size_t n);
 
 #endif

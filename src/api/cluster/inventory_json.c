@@ -481,6 +481,9 @@ static json_t *node_json(const struct node_row *row, const struct copy *copy)
     json_t *conditions = node_conditions_list(row->conditions);
     if (conditions)
         (void)json_object_set_new(json, "conditions", conditions);
+    json_t *taints = inventory_devices_taints_json(row->devices.taints, row->devices.n_taints);
+    if (taints)
+        (void)json_object_set_new(json, "deviceTaints", taints);
     if (row->n_shape_traps > 0)
         (void)json_object_set_new(json, "shapeTraps", json_integer((json_int_t)row->n_shape_traps));
     if (copy->has_labels)

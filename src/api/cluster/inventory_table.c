@@ -495,30 +495,6 @@ static void write_problems(const json_t *inventory, bool wide, struct arena *are
     table_write(table, out);
 }
 
-/* What others report of the nodes. */
-static void write_conditions(const json_t *inventory, bool wide, struct arena *arena,
-                             struct buf *out)
-{
-    static const char *const HEADINGS[] = {"NODE", "CONDITION", NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
-    size_t i = 0;
-    size_t n = 0;
-    json_t *node = NULL;
-    json_array_foreach (json_object_get(inventory, "nodes"), i, node) {
-        size_t k = 0;
-        json_t *condition = NULL;
-        json_array_foreach (json_object_get(node, "conditions"), k, condition) {
-            table_add(table,
-                      (const char *[]){text_member(node, "name"), json_string_value(condition)});
-            n++;
-        }
-    }
-    if (n == 0)
-        return;
-    buf_add_text(out, "\n");
-    table_write(table, out);
-}
-
 /* "40Gi" */
 static const char *quantity_or_unknown(const json_t *amounts, const char *key, struct arena *arena)
 {
@@ -640,7 +616,7 @@ void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena
     write_devices_of_several(answer, wide, arena, out);
     write_capacities(answer, wide, arena, out);
     write_pods_without_node(answer, wide, arena, out);
-    write_conditions(answer, wide, arena, out);
+    text_write_reports(json_object_get(answer, "nodes"), "name", wide, arena, out);
     write_problems(answer, wide, arena, out);
     write_source(answer, wide, arena, out);
 }

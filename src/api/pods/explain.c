@@ -4,11 +4,13 @@
  */
 #include "api/pods/explain.h"
 #include "api/api.h"
+#include "api/cluster/inventory_devices.h"
 #include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/turns.h"
 #include "api/reply.h"
 #include "api/tables.h"
+#include "api/text.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/trial.h"
 #include "base/clock.h"
@@ -58,6 +60,28 @@ static json_t *explain_unjudged(const struct pod_report *report, const struct po
                      "nearMisses");
 }
 
+/* The taints of devices, on the nodes whose devices the pod's claims do not get. */
+static json_t *with_taints(struct inventory *inventory, json_t *nodes, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node) {
+        struct device_taint *taints = NULL;
+        size_t n = 0;
+        if (strncmp(text_member(node, "reason"), "claim_", strlen("claim_")) != 0)
+            continue;
+        {
+            const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+            n = devices_taints_on(cluster_devices(view.cluster), text_member(node, "node"), arena,
+                                  &taints);
+        }
+        json_t *lines = inventory_devices_taints_json(taints, n);
+        if (lines)
+            (void)json_object_set_new(node, "deviceTaints", lines);
+    }
+    return nodes;
+}
+
 static json_t *explain(const struct pod_report *report, struct pod_remedies *remedies,
                        struct pod_copy *copy)
 {
@@ -72,8 +96,9 @@ static json_t *explain(const struct pod_report *report, struct pod_remedies *rem
     verdicts_fini(&verdicts);
     remedies->candidates = &candidates;
     pod_json_add_remedies(report, remedies, copy, 1, pod);
-    return json_pack("{s:o, s:o, s:o}", "pod", pod, "nodes", verdict_list(&query, &candidates),
-                     "nearMisses", near_misses);
+    json_t *nodes =
+        with_taints(remedies->inventory, verdict_list(&query, &candidates), report->arena);
+    return json_pack("{s:o, s:o, s:o}", "pod", pod, "nodes", nodes, "nearMisses", near_misses);
 }
 
 /* A pod with a reservation is not judged, because that would count against it. Nor is a shape over

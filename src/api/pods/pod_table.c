@@ -254,4 +254,5 @@ void tables_write_explanation(const json_t *answer, bool wide, struct arena *are
     write_verdict(pod, arena, out);
     write_facts(pod, arena, out);
     verdict_write_table(json_object_get(answer, "nodes"), wide, arena, out);
+    text_write_reports(json_object_get(answer, "nodes"), "node", wide, arena, out);
 }

@@ -77,9 +77,9 @@ function WaitsHere({ node, pending, change }) {
     <span>${t("asksLacks", gpusText(owner.requests, owner.gpuModels?.models[0]), lacksOf(owner))}</span></li>`)}</ul></${Part}>`;
 }
 
-// What others report of the node.
-function Conditions({ node }) {
-  return node.conditions && html`<${Part} title=${t("conditions")}><ul class="small">${node.conditions.map((line) => html`<li>${line}</li>`)}</ul></${Part}>`;
+// What others report of the node, and of its devices.
+function Reports({ lines, title }) {
+  return lines && html`<${Part} title=${t(title)}><ul class="small">${lines.map((line) => html`<li>${line}</li>`)}</ul></${Part}>`;
 }
 
 // Why pods are kept off, or should be.
@@ -106,7 +106,7 @@ function Node({ inventory, node, pending, change }) {
   return html`
     <p class="small soft under">${[modelsOf(all) || t("modelUnknown"), all.map((gpus) => gpus.name).join(", ")].filter(Boolean).join(", ")}. ${node.modelLabel && t("modelBy", node.modelLabel)} ${node.sharing}</p>
     <section class="part-of">${all.map((gpus) => html`<h3>${t("gpusFree", gpus.free ?? "?", gpus.total, gpus.unit)}</h3><${Cells} gpus=${gpus} large=${true} />`)}<${Meters} node=${node} /></section>
-    <${Mark} node=${node} /><${Conditions} node=${node} />
+    <${Mark} node=${node} /><${Reports} lines=${node.conditions} title="conditions" /><${Reports} lines=${node.deviceTaints} title="deviceTaints" />
     <${Holders} node=${node} change=${change} />
     <${WaitsHere} node=${node} pending=${pending} change=${change} />
     <${WhatIf} changes=${asks} change=${change} />

@@ -412,6 +412,7 @@ export const WORDS = {
   waitsHere: [(n) => `${s(n, "workload waits", "workloads wait")} for room here`, (n) => `${n} 个工作负载在等待这里的空间`],
   asksLacks: [(asks, lacks) => `asks for ${asks}${lacks && `, lacks ${lacks}`}`, (asks, lacks) => `请求 ${asks}${lacks && `，缺少 ${lacks}`}`],
   conditions: ["Reported problems", "上报的问题"],
+  deviceTaints: ["Taints of its devices", "设备的污点"],
   sickNode: ["Rejected pods", "拒绝过的 Pod"],
   why_quarantine: ["In quarantine: its kubelet rejected pods of several namespaces.", "已隔离：其 kubelet 拒绝了多个命名空间的 Pod。"],
   why_probation: ["On probation after a quarantine: one pod may try it.", "隔离后试用：允许一个 Pod 尝试。"],
