@@ -1,6 +1,7 @@
 /*
  * node_notes: what the labels and resources of nodes leave open: more GPUs than labels count,
- * impossible sizes of memory, and accelerators that the policy does not count as GPUs.
+ * impossible sizes of memory, and accelerators that the policy does not count as GPUs. And why a
+ * node is in quarantine.
  */
 #ifndef INVENTORY_NODE_NOTES_H
 #define INVENTORY_NODE_NOTES_H
@@ -19,6 +20,9 @@ struct node_notes {
 
 /* "count unverified: label 4, offered 8 (nvidia.com/gpu.count, nvidia.com/gpu)" */
 const char *node_notes_of_count(const struct gpu_unit *unit, struct arena *arena);
+
+/* Why a sick node is avoided, or should be; NULL: it is not sick. In the arena. */
+const char *node_notes_of_mark(const struct node *node, struct arena *arena);
 
 /* The notes of the node's units. */
 void node_notes_add(const struct node *node, struct arena *arena, struct node_notes *notes);

@@ -110,7 +110,10 @@ static size_t add_reports(struct table *table, const json_t *node, const char *n
                           struct arena *arena)
 {
     static const char *const LISTS[][2] = {{"conditions", ""}, {"deviceTaints", "device taint: "}};
-    size_t n = 0;
+    const char *mark = text_member(node, "quarantineBecause");
+    size_t n = mark[0] ? 1 : 0;
+    if (n > 0 && room > 0)
+        table_add(table, (const char *[]){text_member(node, name), mark});
     for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
         size_t k = 0;
         json_t *line = NULL;

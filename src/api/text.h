@@ -42,8 +42,8 @@ void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *
 /* The strings of a list, a line each, which begins so. */
 void text_write_list(const json_t *list, const char *beginning, struct arena *arena,
                      struct buf *out);
-/* What others report of the nodes, as a table after an empty line: their conditions and the taints
- * of their devices. name: the member with the node's name. Only the first, unless
+/* What is wrong with the nodes, as a table after an empty line: the quarantine, their conditions,
+ * and the taints of their devices. name: the member with the node's name. Only the first, unless
  * wide. */
 void text_write_reports(const json_t *nodes, const char *name, bool wide, struct arena *arena,
                         struct buf *out);

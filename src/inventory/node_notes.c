@@ -17,30 +17,27 @@ const char *node_notes_of_count(const struct gpu_unit *unit, struct arena *arena
                         unit->n_counted, unit->n_offered, unit->count_label, unit->resource);
 }
 
-/* Of a sick node. */
-static void add_mark(const struct node *node, struct arena *arena, struct node_notes *notes)
+const char *node_notes_of_mark(const struct node *node, struct arena *arena)
 {
     static const char *const WORDS[] = {
         [QUARANTINE_NONE] = "should be in quarantine, but its model has no node to spare",
-        [QUARANTINE_CLOSED] = "is in quarantine",
-        [QUARANTINE_PROBATION] = "is on probation: the next pod may try it",
-        [QUARANTINE_TRIED] = "is on probation: a pod tries it",
+        [QUARANTINE_CLOSED] = "in quarantine",
+        [QUARANTINE_PROBATION] = "on probation: the next pod may try it",
+        [QUARANTINE_TRIED] = "on probation: a pod tries it",
     };
     const struct node_mark *mark = node_mark(node);
     const bool is_observed = node_traits(node)->view.policy->quarantine.mode == AVOIDANCE_OBSERVE;
-    if (node_mark_word(mark))
-        add(notes, "Node", arena_strdup(arena, node_name(node)),
-            arena_printf(
-                arena, "%s: its kubelet rejected pods of several namespaces (%s)%s",
-                WORDS[mark->state],
-                mark->cause == REFUSAL_GPUS ? "OutOf its GPUs" : "UnexpectedAdmissionError",
-                is_observed ? "; quarantine.mode is observe, so pods still go there" : ""));
+    if (!node_mark_word(mark))
+        return NULL;
+    return arena_printf(arena, "%s: its kubelet rejected pods of several namespaces (%s)%s",
+                        WORDS[mark->state],
+                        mark->cause == REFUSAL_GPUS ? "OutOf its GPUs" : "UnexpectedAdmissionError",
+                        is_observed ? "; quarantine.mode is observe, so pods still go there" : "");
 }
 
 void node_notes_add(const struct node *node, struct arena *arena, struct node_notes *notes)
 {
     const struct node_traits *traits = node_traits(node);
-    add_mark(node, arena, notes);
     for (size_t i = 0; i < traits->units.n && notes->n < NODE_NOTES_MAX; i++) {
         const struct gpu_unit *unit = &traits->units.items[i];
         const char *name = arena_strdup(arena, node_name(node));

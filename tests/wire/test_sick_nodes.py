@@ -68,6 +68,7 @@ def test_the_doctor_names_it(sick):
     found = {one["check"]: one for one in json.loads(said("doctor", "--url", f"http://{service.address}", "-o", "json"))["findings"]}
     assert found["nodes.sick"]["level"] == "warn" and found["nodes.sick"]["seen"] == "kubelets reject pods: b (quarantine)"
     assert "RUNBOOKS.md" in found["nodes.sick"]["advice"]
+    assert "data.problems" not in found, "it is said once"
 
 
 def test_what_others_report_of_a_node_is_shown(sick, api):
@@ -86,6 +87,7 @@ def test_what_others_report_of_a_node_is_shown(sick, api):
     assert JUDGE.faults_of_answer("GET", "/v1/inventory", service.get("/v1/inventory")) == []
     shown = said("nodes", "--url", f"http://{service.address}")
     assert "GpuXidError=True" in shown and " quarantine" in shown
+    assert "in quarantine: its kubelet rejected pods of several namespaces (UnexpectedAdmissionError)" in " ".join(shown.split())
     for text in (service.get("/v1/explain?namespace=ml&name=waits&output=table").text, said("why", "waits", "-n", "ml", "--url", f"http://{service.address}")):
         assert re.search(r"\nNODE +REPORTED\nb +GpuXidError=True GpuXidErrorIsNotHealthy: ErrorCode:79 GPU:0\n", text)
     assert xid in [one for item in service.get("/v1/snapshot").json()["items"] if item["kind"] == "Node" for one in item["status"]["conditions"]]

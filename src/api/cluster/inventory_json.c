@@ -143,6 +143,7 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
     row->quarantine = node_mark_word(node_mark(node));
+    row->quarantine_because = node_notes_of_mark(node, copy->arena);
     row->n_shape_traps = node_mark(node) ? node_mark(node)->n_traps : 0;
     row->conditions = arena_strdup(copy->arena, traits->conditions);
     row->taints = ARENA_ARRAY(copy->arena, const char *, traits->n_taints);
@@ -477,7 +478,8 @@ static json_t *node_json(const struct node_row *row, const struct copy *copy)
     (void)json_object_set_new(json, "reservations",
                               holders_json_reservations(&holders->reservations));
     if (row->quarantine)
-        (void)json_object_set_new(json, "quarantine", json_string(row->quarantine));
+        (void)json_object_update_new(json, json_pack("{s:s, s:s}", "quarantine", row->quarantine,
+                                                     "quarantineBecause", row->quarantine_because));
     json_t *conditions = node_conditions_list(row->conditions);
     if (conditions)
         (void)json_object_set_new(json, "conditions", conditions);

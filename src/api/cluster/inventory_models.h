@@ -19,6 +19,7 @@ struct node_row {
     const char *sharing;
     bool ready, unschedulable;
     const char *quarantine; /* node_mark_word(); NULL: none */
+    const char *quarantine_because;
     size_t n_shape_traps;
     const char *conditions; /* as in node_facts */
     const char **taints;    /* "KEY=VALUE:EFFECT" */
