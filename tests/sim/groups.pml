@@ -1,73 +1,93 @@
 /* A model of plans for groups (src/extender/gangs): two groups of three members, of which only one fits
  * at a time, and two leaders in turn. Checked by spin: tests/sim/check-model.
  *
- * A leader looks at the ledger, chooses and keeps places under one lock (atomic), drops a plan at its deadline
- * or when it was displaced, and loses everything that it keeps when another leads. kube-scheduler posts a
- * member only with a place. A thief of higher priority takes a kept place.
+ * A leader looks at its ledger, chooses and keeps places there under one lock (atomic), and drops a plan at its
+ * deadline or when it was displaced. It sees no places of the other, and forgets its own once another leads:
+ * before it leads again, as a Lease lasts longer than a tick. kube-scheduler posts a member only with a place,
+ * by the leader. A thief of higher priority takes kept places.
  */
 #define GROUPS 2
 #define SIZE 3
 #define ROOM 4 /* slots of the cluster: one group, and not two */
 
-byte bound[GROUPS], kept[GROUPS], pauses[GROUPS];
+byte bound[GROUPS], pauses[GROUPS];
+byte kept[4];           /* of leader l for group g: at l * GROUPS + g */
+bool was_displaced[4];
 bool may_plan[GROUPS];  /* not in its pause */
 byte stolen;            /* slots that the thief has */
 byte leader;            /* 0 or 1 */
 byte changes, thefts;   /* bounds of the model */
 
-/* Two mistakes that must be found. */
+#define AT(l, g) (l) * GROUPS + (g)
+
+/* Mistakes that must be found: check-model has their names. */
 #ifdef PART_PLANNED
 #define PLACES(g) 1
 #else
 #define PLACES(g) (SIZE - bound[g])
 #endif
 #ifdef ROOM_NOT_JUDGED
-#define HAS_ROOM(g) true
+#define HAS_ROOM(l, g) true
 #else
-#define HAS_ROOM(g) (used + SIZE - bound[g] <= ROOM)
+#define HAS_ROOM(l, g) (used(l) + SIZE - bound[g] <= ROOM)
+#endif
+#ifdef FOLLOWER_POSTS
+#define MAY_POST(l) true
+#else
+#define MAY_POST(l) (leader == l)
+#endif
+#ifdef FOLLOWER_KEEPS
+#define HAS_FORGOTTEN(l) true
+#else
+#define HAS_FORGOTTEN(l) (kept[AT(l, 0)] + kept[AT(l, 1)] == 0)
+#endif
+#ifdef DISPLACED_POSTS
+#define HAS_PLACE(l, g) (kept[AT(l, g)] > 0)
+#else
+#define HAS_PLACE(l, g) (kept[AT(l, g)] > 0 && !was_displaced[AT(l, g)])
 #endif
 
-#define used (bound[0] + bound[1] + kept[0] + kept[1] + stolen)
-#define held (kept[0] + kept[1])
+#define used(l) (bound[0] + bound[1] + kept[AT(l, 0)] + kept[AT(l, 1)] + stolen)
 
 /* What must always hold: no slot is given twice; a plan is whole. */
 #define IS_SOUND (bound[0] + bound[1] + stolen <= ROOM)
-#define IS_WHOLE(g) (kept[g] == 0 || bound[g] + kept[g] == SIZE || was_displaced[g])
-bool was_displaced[GROUPS];
+#define IS_WHOLE(g) \
+    (kept[AT(leader, g)] == 0 || bound[g] + kept[AT(leader, g)] == SIZE || was_displaced[AT(leader, g)])
 /* A group began before it had a whole plan. */
 bool began_early;
 
-inline drop(g)
+inline drop(l, g)
 {
-    kept[g] = 0;
-    was_displaced[g] = false
+    kept[AT(l, g)] = 0;
+    was_displaced[AT(l, g)] = false
 }
 
-/* The tick of a leader for one group. */
+/* The tick of a leader, or of one that was, for one group. */
 proctype tick(byte me; byte g)
 {
 end_tick:
     do
-    :: atomic { leader == me && was_displaced[g] -> drop(g) }
-    :: atomic { leader == me && kept[g] == 0 && bound[g] < SIZE && may_plan[g] && HAS_ROOM(g) ->
-        kept[g] = PLACES(g) }
+    :: atomic { leader == me && was_displaced[AT(me, g)] -> drop(me, g) }
+    :: atomic { leader == me && kept[AT(me, g)] == 0 && bound[g] < SIZE && may_plan[g] && HAS_ROOM(me, g) ->
+        kept[AT(me, g)] = PLACES(g) }
+    :: atomic { leader != me && kept[AT(me, g)] > 0 -> drop(me, g) }
     /* The deadline: the group loses its turn. */
-    :: atomic { leader == me && kept[g] > 0 && bound[g] + kept[g] == SIZE && pauses[g] < 2 ->
-        drop(g); may_plan[g] = false; pauses[g]++ }
+    :: atomic { leader == me && kept[AT(me, g)] > 0 && bound[g] + kept[AT(me, g)] == SIZE && pauses[g] < 2 ->
+        drop(me, g); may_plan[g] = false; pauses[g]++ }
     od
 }
 
 /* kube-scheduler offers the places of a group. */
-proctype posts(byte g)
+proctype posts(byte l; byte g)
 {
 end_posts:
     do
-    :: atomic { kept[g] > 0 && !was_displaced[g] ->
+    :: atomic { MAY_POST(l) && HAS_PLACE(l, g) ->
         if
-        :: bound[g] == 0 && kept[g] != SIZE -> began_early = true
+        :: bound[g] == 0 && kept[AT(l, g)] != SIZE -> began_early = true
         :: else
         fi;
-        kept[g]--;
+        kept[AT(l, g)]--;
         bound[g]++ }
     od
 }
@@ -84,26 +104,26 @@ done:
     skip
 }
 
-/* Another leads: its ledger has no places. What is bound stays. */
+/* Another leads. What is bound stays. */
 proctype takeover()
 {
 end_takeover:
     do
-    :: atomic { changes < 2 -> changes++; leader = 1 - leader; drop(0); drop(1) }
+    :: atomic { changes < 2 && HAS_FORGOTTEN(1 - leader) -> changes++; leader = 1 - leader }
     :: changes == 2 -> break
     od
 }
 
-/* A pod of higher priority takes a slot, kept or free, and ends. */
+/* Pods of higher priority take two slots, kept or free, and end. */
 proctype thief()
 {
 end_thief:
     do
-    :: atomic { thefts < 1 && bound[0] + bound[1] < ROOM ->
-        thefts++; stolen = 1;
+    :: atomic { thefts < 1 && bound[0] + bound[1] + 2 <= ROOM ->
+        thefts++; stolen = 2;
         if
-        :: used > ROOM && kept[0] > 0 -> was_displaced[0] = true
-        :: used > ROOM && kept[1] > 0 -> was_displaced[1] = true
+        :: used(leader) > ROOM && kept[AT(leader, 0)] > 0 -> was_displaced[AT(leader, 0)] = true
+        :: used(leader) > ROOM && kept[AT(leader, 1)] > 0 -> was_displaced[AT(leader, 1)] = true
         :: else
         fi }
     :: atomic { stolen > 0 -> stolen = 0 }
@@ -125,7 +145,7 @@ init
         may_plan[0] = true;
         may_plan[1] = true;
         run tick(0, 0); run tick(0, 1); run tick(1, 0); run tick(1, 1);
-        run posts(0); run posts(1);
+        run posts(0, 0); run posts(0, 1); run posts(1, 0); run posts(1, 1);
         run time(0); run time(1);
         run takeover(); run thief()
     }
