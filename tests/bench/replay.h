@@ -9,6 +9,17 @@
 #include "trace.h"
 
 #define REPLAY_UID_MAX 32
+#define REPLAY_TENANTS 20
+
+/* How groups of pods are placed (replay_groups.h). */
+enum group_rule {
+    GROUPS_NONE,    /* there are none */
+    GROUPS_ALONE,   /* each pod for itself: kube-scheduler */
+    GROUPS_SESSION, /* all or none, at once: Volcano */
+    GROUPS_QUOTA,   /* admitted once all GPUs together suffice; then each pod for itself: Kueue */
+    GROUPS_PLAN,    /* by the product's gang_turns and gang_plan */
+    N_GROUP_RULES
+};
 
 struct replay {
     struct policy policy;
@@ -21,6 +32,7 @@ struct replay {
     const struct resource *cpu, *memory, *gpus;
     struct ranked_node *ranked;
     struct services services;
+    enum group_rule groups;
     const char *hole;    /* the node whose kubelet rejects pods with GPUs; NULL: none */
     bool hole_is_active; /* now */
 };
@@ -31,6 +43,8 @@ double replay_random(uint64_t *random);
 
 /* The next arriving pod. */
 struct coming replay_next(struct replay *replay);
+/* Adds the pod as pending. */
+void replay_put(struct replay *replay, const struct coming *coming);
 /* Adds the pod as pending and decides on it. Returns its node; NULL: it stays pending. */
 const struct node *replay_arrive(struct replay *replay, const struct coming *coming);
 /* The shape of a pod in the ledger. */

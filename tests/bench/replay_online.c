@@ -1,7 +1,7 @@
 /* replay_online: see replay.h. */
 #include "base/mem.h"
 #include "ledger/quarantine.h"
-#include "replay.h"
+#include "replay_groups.h"
 #include "replay_queue.h"
 
 #include <inttypes.h>
@@ -14,16 +14,19 @@
 #define WARM_UP_S (6 * DAY_S)
 #define END_S (16 * DAY_S)
 #define DURATION_MAX_S (3 * DAY_S)
-#define LOAD 0.95 /* average share of the cluster's GPUs */
+#define LOAD 0.95          /* average share of the cluster's GPUs */
+#define LOAD_OF_GROUPS 0.9 /* with groups */
 #define GPUS_MAX 64
 
-/* A pod that ends, is rejected by its kubelet, or comes again (node NULL). */
+/* A pod that ends, is rejected by its kubelet, or comes again (node NULL); or a time when something
+ * happens to a group; or, without a pod, when groups are planned. */
 struct running {
     double ends_s;
     double duration_s;
     struct coming coming;
     const struct node *node;
     bool is_rejected;
+    struct group *group;
 };
 
 /* Waits of pods that arrived in the measured time, in the order in which they ended. */
@@ -42,6 +45,15 @@ struct online {
     double gpu_s; /* GPU seconds used in the measured time */
     int64_t gpus_used;
     struct waits waits, waits_whole; /* of GPU pods; of pods with 8 GPUs */
+    struct waits waits_groups;
+    struct group *groups; /* that do not run yet, in order of arrival */
+    struct group *all;
+    struct planner *planner;
+    bool ticks;
+    uint64_t n_groups, room; /* a number that grows whenever a pod leaves */
+    int64_t admitted_gpus;
+    int64_t gpus_kept; /* by groups that do not run yet */
+    double kept_gpu_s; /* of them in the measured time */
     uint64_t n_waited;
     size_t n_warm_up_services;
     double begin_s, end_s; /* of the measured time */
@@ -116,7 +128,8 @@ static double duration_of(struct replay *replay, const struct durations *duratio
     return n > 0 ? durations->items[pod->gpus][replay_random_below(&replay->arrivals, n)] : DAY_S;
 }
 
-static double mean_gpu_s(const struct trace *trace, const struct durations *durations)
+static double mean_gpu_s(const struct trace *trace, const struct durations *durations,
+                         bool has_groups)
 {
     double sum = 0;
     for (size_t i = 0; i < trace->n_pods; i++) {
@@ -128,7 +141,9 @@ static double mean_gpu_s(const struct trace *trace, const struct durations *dura
             for (size_t k = 0; k < n; k++)
                 duration_s += durations->items[pod->gpus][k] / (double)n;
         }
-        sum += (double)pod->gpus * duration_s;
+        const bool may_be_group = has_groups && pod->gpus == GROUP_GPUS;
+        const double n_pods = may_be_group ? 1 + GROUP_SHARE * (GROUP_PODS_MEAN - 1) : 1;
+        sum += n_pods * (double)pod->gpus * duration_s;
     }
     return sum / (double)trace->n_pods;
 }
@@ -146,6 +161,8 @@ static void pass(struct online *online, double to_s)
     const double from_s = online->now_s > online->begin_s ? online->now_s : online->begin_s;
     if (to_s > from_s)
         online->gpu_s += (to_s - from_s) * (double)online->gpus_used;
+    if (to_s > from_s)
+        online->kept_gpu_s += (to_s - from_s) * (double)online->gpus_kept;
     online->now_s = to_s;
     replay->hole_is_active =
         replay->hole && to_s >= online->begin_s && to_s < online->begin_s + HOLE_S;
@@ -160,15 +177,6 @@ static bool rejects(const struct replay *replay, const struct coming *coming,
            strcmp(node_name(node), replay->hole) == 0;
 }
 
-static void start(struct online *online, const struct waiting *pod, const struct node *node)
-{
-    const bool is_rejected = rejects(online->replay, &pod->coming, node);
-    const double lasts_s = is_rejected ? REJECTED_AFTER_S : pod->duration_s;
-    push_running(online, (struct running){online->now_s + lasts_s, pod->duration_s, pod->coming,
-                                          node, is_rejected});
-    online->gpus_used += pod->coming.pod->gpus;
-}
-
 static void add_wait(struct waits *waits, double waited_s)
 {
     if (waits->n == waits->room) {
@@ -179,9 +187,58 @@ static void add_wait(struct waits *waits, double waited_s)
     waits->sum_s += waited_s;
 }
 
+static void count_group_wait(struct online *online, const struct group *group, double until_s)
+{
+    const double waited_s = until_s - group->came_s;
+    if (group->came_s < online->begin_s)
+        return;
+    add_wait(group->size > 1 ? &online->waits_groups : &online->waits, waited_s);
+    online->n_waited += group->size == 1 && waited_s > 0;
+    if (group->size == 1 && group->pod->gpus >= 8)
+        add_wait(&online->waits_whole, waited_s);
+}
+
+/* All of its pods are placed. */
+static void begin_group(struct online *online, struct group *group)
+{
+    const int64_t gpus = (int64_t)group->size * group->pod->gpus;
+    struct group **at = &online->groups;
+    while (*at != group)
+        at = &(*at)->next;
+    *at = group->next;
+    group->runs = true;
+    group->ends_s = online->now_s + group->duration_s;
+    online->gpus_kept -= gpus;
+    online->gpus_used += gpus;
+    count_group_wait(online, group, online->now_s);
+    push_running(
+        online,
+        (struct running){.ends_s = group->ends_s, .coming = {.pod = group->pod}, .group = group});
+}
+
+static void start(struct online *online, const struct waiting *pod, const struct node *node)
+{
+    struct group *group = pod->coming.group;
+    if (group) {
+        group->nodes[pod->coming.id % GROUP_PODS_MAX] = node;
+        online->gpus_kept += pod->coming.pod->gpus;
+        if (++group->n_placed == group->size)
+            begin_group(online, group);
+        return;
+    }
+    const bool is_rejected = rejects(online->replay, &pod->coming, node);
+    const double lasts_s = is_rejected ? REJECTED_AFTER_S : pod->duration_s;
+    push_running(online, (struct running){.ends_s = online->now_s + lasts_s,
+                                          .duration_s = pod->duration_s,
+                                          .coming = pod->coming,
+                                          .node = node,
+                                          .is_rejected = is_rejected});
+    online->gpus_used += pod->coming.pod->gpus;
+}
+
 static void count_wait(struct online *online, const struct waiting *pod, double until_s)
 {
-    if (pod->since_s < online->begin_s || pod->coming.pod->gpus == 0)
+    if (pod->since_s < online->begin_s || pod->coming.pod->gpus == 0 || pod->coming.group)
         return;
     const double waited_s = until_s - pod->since_s;
     add_wait(&online->waits, waited_s);
@@ -211,6 +268,163 @@ static void come(struct online *online, const struct waiting *pod)
     start(online, pod, node);
 }
 
+/* Groups. */
+
+#define ADMITTED_S 300.0 /* Kueue's waitForPodsReady.timeout, by default */
+#define REQUEUE_S 60.0   /* its requeuingStrategy: doubles */
+#define REQUEUE_MOST_S 3600.0
+#define TICK_S 1.0
+
+static void place_session(struct online *online, struct group *group)
+{
+    if (!group_place_all(online->replay, group))
+        return;
+    online->gpus_kept += (int64_t)group->size * group->pod->gpus;
+    begin_group(online, group);
+}
+
+static void wake_group(struct online *online, struct group *group, double at_s)
+{
+    push_running(online,
+                 (struct running){.ends_s = at_s, .coming = {.pod = group->pod}, .group = group});
+}
+
+static void admit(struct online *online, struct group *group)
+{
+    const int64_t gpus = (int64_t)group->size * group->pod->gpus;
+    if (group->is_admitted || group->not_before_s > online->now_s ||
+        online->admitted_gpus + gpus > online->replay->trace.n_gpus)
+        return;
+    online->admitted_gpus += gpus;
+    group->is_admitted = true;
+    group->check_s = online->now_s + ADMITTED_S;
+    wake_group(online, group, group->check_s);
+    for (size_t i = 0; i < group->size; i++) {
+        const struct waiting pod = {online->now_s, group->duration_s, group_pod(group, i)};
+        come(online, &pod);
+    }
+}
+
+static void tick_later(struct online *online)
+{
+    if (!online->ticks)
+        push_running(online, (struct running){.ends_s = floor(online->now_s) + TICK_S});
+    online->ticks = true;
+}
+
+/* Groups that wait, after a pod has left. */
+static void try_groups(struct online *online)
+{
+    struct group *next = NULL;
+    online->room++;
+    for (struct group *group = online->groups; group; group = next) {
+        next = group->next;
+        if (online->replay->groups == GROUPS_SESSION)
+            place_session(online, group);
+        else if (online->replay->groups == GROUPS_QUOTA)
+            admit(online, group);
+    }
+    if (online->groups && online->replay->groups == GROUPS_PLAN)
+        tick_later(online);
+}
+
+static void come_group(struct online *online, struct group *group)
+{
+    struct group **at = &online->groups;
+    while (*at)
+        at = &(*at)->next;
+    *at = group;
+    (void)snprintf(group->key, sizeof group->key, "team-%" PRIu64 "/group-%" PRIu64,
+                   group->id % REPLAY_TENANTS, group->id);
+    for (size_t i = 0; i < group->size && online->replay->groups == GROUPS_PLAN; i++) {
+        const struct coming pod = group_pod(group, i);
+        replay_put(online->replay, &pod);
+    }
+    for (size_t i = 0; i < group->size && online->replay->groups == GROUPS_ALONE; i++) {
+        const struct waiting pod = {online->now_s, group->duration_s, group_pod(group, i)};
+        come(online, &pod);
+    }
+    if (online->replay->groups == GROUPS_SESSION)
+        place_session(online, group);
+    else if (online->replay->groups == GROUPS_QUOTA)
+        admit(online, group);
+    else if (online->replay->groups == GROUPS_PLAN)
+        tick_later(online);
+}
+
+static void tick(struct online *online)
+{
+    online->ticks = false;
+    const bool goes_on =
+        planner_tick(online->planner, online->replay, online->groups, online->room, online->now_s);
+    for (struct group *group = online->groups; group; group = group->next) {
+        if (!group->is_planned || group->is_admitted)
+            continue;
+        group->is_admitted = true;
+        online->gpus_kept += (int64_t)group->size * group->pod->gpus;
+        wake_group(online, group, group->starts_s);
+    }
+    if (goes_on)
+        tick_later(online);
+}
+
+/* All of its pods go. */
+static void leave_nodes(struct online *online, struct group *group)
+{
+    const struct node *nodes[GROUP_PODS_MAX];
+    memcpy(nodes, group->nodes, sizeof nodes);
+    memset(group->nodes, 0, sizeof group->nodes);
+    group_leave(online->replay, group);
+    if (online->replay->groups == GROUPS_QUOTA)
+        online->admitted_gpus -= (int64_t)group->size * group->pod->gpus;
+    if (online->replay->groups == GROUPS_SESSION)
+        try_groups(online);
+    for (size_t i = 0; i < group->size; i++) {
+        if (nodes[i])
+            take_waiting(online, nodes[i]);
+    }
+}
+
+static void evict(struct online *online, struct group *group)
+{
+    double pause_s = REQUEUE_S;
+    for (unsigned i = 0; i < group->n_evictions && pause_s < REQUEUE_MOST_S; i++)
+        pause_s *= 2;
+    group->n_evictions++;
+    group->is_admitted = false;
+    group->not_before_s = online->now_s + (pause_s < REQUEUE_MOST_S ? pause_s : REQUEUE_MOST_S);
+    online->gpus_kept -= (int64_t)group->n_placed * group->pod->gpus;
+    replay_queue_remove(&online->queue, group);
+    leave_nodes(online, group);
+    wake_group(online, group, group->not_before_s);
+}
+
+static void visit_group(struct online *online, struct group *group)
+{
+    if (group->is_over || (group->runs && online->now_s < group->ends_s))
+        return;
+    if (group->runs) {
+        group->is_over = true;
+        online->gpus_used -= (int64_t)group->size * group->pod->gpus;
+        leave_nodes(online, group);
+        try_groups(online);
+    } else if (online->replay->groups == GROUPS_PLAN) {
+        begin_group(online, group);
+    } else if (group->is_admitted && group->check_s <= online->now_s) {
+        evict(online, group);
+        try_groups(online);
+    } else {
+        admit(online, group);
+    }
+}
+
+/* 0: it is no group. */
+static size_t size_of(struct replay *replay, const struct trace_pod *pod)
+{
+    const size_t size = replay->groups == GROUPS_NONE ? 0 : group_draw(pod, &replay->arrivals);
+    return size == 0 && replay->groups == GROUPS_QUOTA && pod->gpus > 0 ? 1 : size;
+}
+
 static void reject(struct online *online, struct running gone)
 {
     replay_reject(online->replay, &gone.coming);
@@ -227,13 +441,20 @@ static void depart(struct online *online)
     const struct waiting again = {gone.ends_s, gone.duration_s, gone.coming};
     const struct sick_nodes *sick = quarantine_nodes(online->replay->cluster);
     pass(online, gone.ends_s);
-    if (gone.node) {
+    if (gone.group) {
+        visit_group(online, gone.group);
+    } else if (!gone.coming.pod) {
+        tick(online);
+    } else if (gone.node) {
         if (gone.is_rejected)
             reject(online, gone);
         else
             replay_leave(online->replay, gone.coming.id);
         online->gpus_used -= gone.coming.pod->gpus;
+        if (online->replay->groups == GROUPS_SESSION)
+            try_groups(online);
         take_waiting(online, gone.node);
+        try_groups(online);
     } else {
         come(online, &again);
     }
@@ -273,7 +494,22 @@ static int64_t end_waits(struct online *online)
             pending_gpus += line->pods[k].coming.pod->gpus;
         }
     }
+    for (const struct group *group = online->groups; group; group = group->next)
+        count_group_wait(online, group, online->end_s);
     return pending_gpus;
+}
+
+static void print_groups(struct online *online)
+{
+    size_t n_waiting = 0;
+    for (const struct group *group = online->groups; group; group = group->next)
+        n_waiting += group->size > 1;
+    (void)printf("\"groups\":%zu,\"groupsWait\":%.0f,\"groupsP99\":%.0f,\"groupsPending\":%zu,"
+                 "\"kept\":%.3f,",
+                 online->waits_groups.n, mean_s(&online->waits_groups),
+                 p99_s(&online->waits_groups), n_waiting,
+                 100 * online->kept_gpu_s / (online->end_s - online->begin_s) /
+                     (double)online->replay->trace.n_gpus);
 }
 
 static void report(struct online *online)
@@ -289,6 +525,8 @@ static void report(struct online *online)
                  mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
                  100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
                  online->waits.n, online->n_rejected);
+    if (online->replay->groups != GROUPS_NONE)
+        print_groups(online);
     services_print(&services);
     (void)puts("}");
 }
@@ -304,8 +542,12 @@ static void run(struct replay *replay, double begin_s, double end_s, int64_t fil
 {
     const struct trace *trace = &replay->trace;
     struct durations durations = known_durations(trace);
-    const double between_s = mean_gpu_s(trace, &durations) / (LOAD * (double)replay->trace.n_gpus);
-    struct online online = {.replay = replay, .begin_s = begin_s, .end_s = end_s};
+    const bool has_groups = replay->groups != GROUPS_NONE;
+    const double load = has_groups ? LOAD_OF_GROUPS : LOAD;
+    const double between_s =
+        mean_gpu_s(trace, &durations, has_groups) / (load * (double)replay->trace.n_gpus);
+    struct online online = {
+        .replay = replay, .begin_s = begin_s, .end_s = end_s, .room = 1, .planner = planner_new()};
     double comes_s = 0;
     double gap_s = 0;
     double duration_s = 0;
@@ -327,7 +569,21 @@ static void run(struct replay *replay, double begin_s, double end_s, int64_t fil
             online.n_warm_up_services = replay->services.n;
         const struct waiting pod = {comes_s, duration_s, coming};
         pass(&online, comes_s);
-        come(&online, &pod);
+        const size_t size = size_of(replay, coming.pod);
+        if (size == 0) {
+            come(&online, &pod);
+            continue;
+        }
+        struct group *group = MEM_NEW(struct group);
+        struct group *before = online.all;
+        online.all = group;
+        *group = (struct group){.id = ++online.n_groups,
+                                .pod = coming.pod,
+                                .size = size,
+                                .came_s = comes_s,
+                                .duration_s = duration_s,
+                                .all_next = before};
+        come_group(&online, group);
     }
     pass(&online, end_s);
     report(&online);
@@ -337,6 +593,13 @@ static void run(struct replay *replay, double begin_s, double end_s, int64_t fil
     replay_queue_fini(&online.queue);
     free(online.waits.items_s);
     free(online.waits_whole.items_s);
+    free(online.waits_groups.items_s);
+    planner_free(online.planner);
+    while (online.all) {
+        struct group *group = online.all;
+        online.all = group->all_next;
+        free(group);
+    }
 }
 
 void replay_online(struct replay *replay)

@@ -48,6 +48,23 @@ static struct waiting take_first(struct replay_queue *queue, struct replay_line 
     return pod;
 }
 
+void replay_queue_remove(struct replay_queue *queue, const struct group *group)
+{
+    for (size_t i = queue->n_lines; i-- > 0;) {
+        struct replay_line *line = &queue->lines[i];
+        size_t end = line->first;
+        for (size_t k = line->first; k < line->end; k++) {
+            if (line->pods[k].coming.group != group)
+                line->pods[end++] = line->pods[k];
+        }
+        line->end = end;
+        if (line->first == line->end) {
+            free(line->pods);
+            *line = queue->lines[--queue->n_lines];
+        }
+    }
+}
+
 bool replay_queue_take(struct replay_queue *queue, const struct node *node, struct waiting *ret_pod)
 {
     struct replay_line *best = NULL;

@@ -28,6 +28,8 @@ struct replay_queue {
 void replay_queue_fini(struct replay_queue *queue);
 void replay_queue_add(struct replay_queue *queue, const struct waiting *pod,
                       const struct pod_shape *shape);
+/* Removes all pods of the group. */
+void replay_queue_remove(struct replay_queue *queue, const struct group *group);
 /* Removes the earliest pod that fits the node. False: none does. */
 bool replay_queue_take(struct replay_queue *queue, const struct node *node,
                        struct waiting *ret_pod);

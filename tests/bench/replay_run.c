@@ -3,11 +3,13 @@
  * the wire, and kube-scheduler's arithmetic. tests/bench/replay builds and runs it, and explains
  * the figures.
  *
- *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|hole [SPREAD|MODE]
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|groups|hole
+ * [SPREAD|RULE|MODE]
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
  * to pack. SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
- * (replay_services.h); without it there are none. MODE, of hole: quarantine.mode.
+ * (replay_services.h); without it there are none. RULE, of groups (replay_groups.h): alone,
+ * session, quota or plan. MODE, of hole: quarantine.mode.
  *
  * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
  * the kinds of run.
@@ -16,7 +18,7 @@
 #include "decide/fit.h"
 #include "decide/rank.h"
 #include "ledger/quarantine.h"
-#include "replay.h"
+#include "replay_groups.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -139,16 +141,22 @@ struct uids {
     char service[REPLAY_UID_MAX];
     char namespace_[REPLAY_UID_MAX];
     char controller[REPLAY_UID_MAX];
+    char group[REPLAY_UID_MAX];
 };
-
-#define N_TENANTS 20
 
 static struct pod_facts facts_of(const struct coming *coming, struct uids *ret_uids)
 {
     write_uid(coming->id, ret_uids->pod);
     (void)snprintf(ret_uids->service, REPLAY_UID_MAX, "service-%zu", coming->service);
-    (void)snprintf(ret_uids->namespace_, REPLAY_UID_MAX, "team-%" PRIu64, coming->id % N_TENANTS);
+    (void)snprintf(ret_uids->namespace_, REPLAY_UID_MAX, "team-%" PRIu64,
+                   coming->id % REPLAY_TENANTS);
     (void)snprintf(ret_uids->controller, REPLAY_UID_MAX, "Job/%" PRIu64, coming->id);
+    const struct group *group = coming->group;
+    if (group) {
+        (void)snprintf(ret_uids->namespace_, REPLAY_UID_MAX, "team-%" PRIu64,
+                       group->id % REPLAY_TENANTS);
+        (void)snprintf(ret_uids->group, REPLAY_UID_MAX, "group-%" PRIu64, group->id);
+    }
     return (struct pod_facts){.uid = ret_uids->pod,
                               .namespace_ = ret_uids->namespace_,
                               .controller = ret_uids->controller,
@@ -157,12 +165,21 @@ static struct pod_facts facts_of(const struct coming *coming, struct uids *ret_u
                               .nominated_node = "",
                               .priority_class = "",
                               .replica_of = coming->service > 0 ? ret_uids->service : NULL,
+                              .gang = group ? ret_uids->group : NULL,
+                              .gang_size = group ? (int64_t)group->size : 0,
                               .shape = coming->pod->shape};
 }
 
 struct coming replay_next(struct replay *replay)
 {
     return services_next(&replay->services, &replay->trace, &replay->arrivals);
+}
+
+void replay_put(struct replay *replay, const struct coming *coming)
+{
+    struct uids uids;
+    const struct pod_facts facts = facts_of(coming, &uids);
+    cluster_upsert_pod(replay->cluster, &facts);
 }
 
 const struct node *replay_arrive(struct replay *replay, const struct coming *coming)
@@ -256,6 +273,15 @@ static int set_policy(struct replay *replay, const char *name, int64_t weight)
     return -EINVAL;
 }
 
+static enum group_rule rule_of(const char *name)
+{
+    static const char *const NAMES[N_GROUP_RULES] = {"", "alone", "session", "quota", "plan"};
+    enum group_rule rule = GROUPS_PLAN;
+    while (rule > GROUPS_NONE && strcmp(name, NAMES[rule]) != 0)
+        rule--;
+    return rule;
+}
+
 typedef void replay_kind(struct replay *replay);
 
 /* NULL: unknown kind. */
@@ -267,6 +293,7 @@ static replay_kind *kind_of(const char *name)
     } kinds[] = {{"static", replay_static},
                  {"arrivals", replay_arrivals},
                  {"online", replay_online},
+                 {"groups", replay_online},
                  {"hole", replay_hole}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(name, kinds[i].name) == 0)
@@ -279,7 +306,7 @@ int main(int argc, char **argv)
 {
     if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
         (void)fprintf(stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED "
-                              "static|arrivals|online|hole [SPREAD|MODE]\n");
+                              "static|arrivals|online|groups|hole [SPREAD|RULE|MODE]\n");
         return 2;
     }
     struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};
@@ -294,6 +321,9 @@ int main(int argc, char **argv)
     if (argc == 8 && strcmp(argv[6], "hole") == 0) {
         replay.policy.quarantine.mode =
             strcmp(argv[7], "avoid") == 0 ? AVOIDANCE_AVOID : AVOIDANCE_OBSERVE;
+    } else if (argc == 8 && strcmp(argv[6], "groups") == 0) {
+        replay.groups = rule_of(argv[7]);
+        replay.policy.gangs.mode = GANGS_PLAN;
     } else if (argc == 8) {
         replay.services.wanted = true;
         replay.policy.replica_spread_milli = strtoll(argv[7], NULL, 10);

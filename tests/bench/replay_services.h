@@ -16,12 +16,15 @@
 #define SERVICE_SHARE 0.5 /* of openb's pods of one GPU, 57 % are latency-sensitive ("LS") */
 #define SERVICE_GPUS_MAX 2
 
+struct group;
+
 /* An arriving pod. */
 struct coming {
     const struct trace_pod *pod;
-    uint64_t id;    /* grows in order of arrival */
-    size_t service; /* from 1; 0: no replica */
-    size_t replica; /* index within the service */
+    uint64_t id;         /* grows in order of arrival */
+    size_t service;      /* from 1; 0: no replica */
+    size_t replica;      /* index within the service */
+    struct group *group; /* replay_groups.h; NULL: none */
 };
 
 struct service {

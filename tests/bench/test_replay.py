@@ -57,7 +57,11 @@ def measured(folder):
 
 
 def static(folder, seed, *more):
-    command = [REPLAY_RUN, folder, "small", "slot-price", "141", str(seed), "static", *more]
+    return replay(folder, seed, "static", *more)
+
+
+def replay(folder, seed, *more):
+    command = [REPLAY_RUN, folder, "small", "slot-price", "141", str(seed), *more]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
@@ -71,3 +75,13 @@ def test_services_are_spread_and_large_pods_still_fit(measured):
 
 def test_services_are_created_only_on_request(folder):
     assert static(folder, 1)["services"] == 0
+
+
+def test_groups_by_each_rule(folder):
+    alone, session, quota, plan = (replay(folder, 1, "groups", rule) for rule in ("alone", "session", "quota", "plan"))
+    assert alone["groups"] == session["groups"] == quota["groups"] == plan["groups"] > 20  # the same arrivals
+    assert session["kept"] == 0  # all pods of a group at one time
+    assert 0 < plan["kept"] < 0.1  # until kube-scheduler has bound them
+    assert quota["kept"] > plan["kept"]
+    assert alone["kept"] > 5  # groups that have half of their nodes
+    assert alone["groupsWait"] > 1.3 * plan["groupsWait"]
