@@ -153,6 +153,16 @@ static void add_taints_of(const struct devices *devices, const struct device *de
     }
 }
 
+static void add_taints_in(const struct devices *devices, const struct node_slice *node_slice,
+                          struct taint_list *list)
+{
+    for (size_t i = 0; i < node_slice->slice->n_devices; i++) {
+        const struct device *device = &node_slice->slice->devices[i];
+        if (device->node_pool == node_slice->node_pool && device->is_current)
+            add_taints_of(devices, device, list);
+    }
+}
+
 static const char *copy(struct arena *arena, const char *text)
 {
     return text ? arena_strdup(arena, text) : NULL;
@@ -180,11 +190,7 @@ size_t devices_taints_on(const struct devices *devices, const char *node_name, s
     HASH_FIND_STR(devices->places, node_name, place);
     DL_FOREACH2 (place ? place->node_pools : NULL, node_pool, next_here) {
         DL_FOREACH (node_pool->node_slices, node_slice) {
-            for (size_t i = 0; i < node_slice->slice->n_devices; i++) {
-                const struct device *device = &node_slice->slice->devices[i];
-                if (device->node_pool == node_pool && device->is_current)
-                    add_taints_of(devices, device, &list);
-            }
+            add_taints_in(devices, node_slice, &list);
         }
     }
     for (size_t i = 0; i < list.n; i++)
