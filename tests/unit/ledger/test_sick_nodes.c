@@ -427,6 +427,88 @@ static void test_move(void **state)
     assert_int_equal(state_of(world, 0), QUARANTINE_CLOSED);
 }
 
+/* Nodes that break and recover at random for a day, and get a pod every ten seconds unless they are
+ * closed. However they flap, a closing costs three pods, or one on probation, and lasts as decided.
+ */
+
+#define OFFER_MS 10000
+#define DAY_MS (24 * 60 * MINUTE)
+
+struct flapping {
+    size_t node;
+    bool is_broken;
+    int64_t changes_at;
+    unsigned n_offers, n_closed, n_lost;
+    unsigned n_failed; /* in a row */
+    unsigned level;    /* closings since a pod started */
+    unsigned n_broken; /* offers while it was broken, closed or not */
+};
+
+/* The node was open, and is closed now. */
+static void check_closing(const struct world *world, struct flapping *flapping, bool was_probation)
+{
+    const struct node_mark *mark = &world->marks[flapping->node];
+    const int64_t minutes = flapping->level < 3 ? 10 << flapping->level : 60;
+    assert_int_equal(flapping->n_failed, was_probation ? 1 : 3);
+    assert_int_equal(mark->until_ms - world->now, minutes * MINUTE);
+    flapping->n_closed++;
+    flapping->level++;
+    flapping->n_failed = 0;
+}
+
+static void offer(struct world *world, struct flapping *flapping)
+{
+    const enum quarantine_state before = state_of(world, flapping->node);
+    const unsigned owner = flapping->n_offers++ % 3;
+    flapping->n_broken += flapping->is_broken;
+    if (before == QUARANTINE_CLOSED) {
+        assert_true(world->now < world->marks[flapping->node].until_ms);
+        return;
+    }
+    if (!flapping->is_broken) {
+        start_pod(world, flapping->node);
+        flapping->n_failed = flapping->level = 0;
+        assert_int_equal(state_of(world, flapping->node), QUARANTINE_NONE);
+        return;
+    }
+    lose_on(world, flapping->node, owner, owner % 2);
+    flapping->n_lost++;
+    flapping->n_failed++;
+    if (state_of(world, flapping->node) == QUARANTINE_CLOSED)
+        check_closing(world, flapping, before != QUARANTINE_NONE);
+    else
+        assert_true(before == QUARANTINE_NONE && flapping->n_failed < 3);
+}
+
+static void flap(struct world *world, struct flapping *flapping, struct dice *dice)
+{
+    if (world->now >= flapping->changes_at) {
+        const unsigned most = dice_one_in(dice, 2) ? 60000 : 40 * 60000;
+        flapping->is_broken = !flapping->is_broken;
+        flapping->changes_at = world->now + dice_below(dice, most);
+    }
+    offer(world, flapping);
+}
+
+static void test_flapping(void **state)
+{
+    struct world *world = *state;
+    struct dice dice = {dice_number_from("SEED", 41)};
+    struct flapping nodes[] = {{.node = 0}, {.node = 1}};
+    for (const int64_t end = world->now + DAY_MS; world->now < end; wait_for(world, OFFER_MS)) {
+        flap(world, &nodes[0], &dice);
+        flap(world, &nodes[1], &dice);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        print_message("closed %u times, lost %u pods, otherwise %u\n", nodes[i].n_closed,
+                      nodes[i].n_lost, nodes[i].n_broken);
+        assert_true(nodes[i].n_closed > 20);
+        assert_true(nodes[i].n_lost * 10 < nodes[i].n_broken);
+    }
+    for (size_t i = 2; i < N_NODES; i++)
+        assert_int_equal(state_of(world, i), QUARANTINE_NONE);
+}
+
 /* Random events, against the plain record of them. */
 
 struct record {
@@ -556,6 +638,7 @@ int main(void)
         TEST(test_cap_of_shape_traps),
         TEST(test_off),
         TEST(test_move),
+        TEST(test_flapping),
         TEST(test_random_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
