@@ -5,8 +5,11 @@ import re
 import objects
 import pytest
 from browsing import cells_of, expect, rows_of, shot, tile
+from fake_api import FakeApi
+from follow import Follower
 from objects import GPU, annotated, node, pod
 from service import Service
+from sick import POLICY, make_sick, node_of
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 ZONE, KARPENTER, GKE = "topology.kubernetes.io/zone", "karpenter.sh/nodepool", "cloud.google.com/gke-nodepool"
@@ -90,6 +93,32 @@ def test_the_drawer_has_what_others_report_of_a_node(started, pages):
     drawer = page.locator(".drawer").inner_text()
     assert "Reported problems" in drawer and "GpuXidError=True Xid79: fallen off <the> bus" in drawer
     assert page.locator(".drawer").get_by_role("button", name="Lift its quarantine").count() == 0
+
+
+def test_a_node_in_quarantine(tmp_path, ends, pages):
+    """Its tile, its drawer with all that is reported, and what lifting it would bring."""
+    api = ends.enter_context(FakeApi())
+    objects.fill(api.store)
+    service = Follower(api, tmp_path, more=POLICY)
+    ends.callback(service.stop)
+    service.settle()
+    make_sick(service)
+    xid = {"type": "GpuXidError", "status": "True", "reason": "Xid79", "message": "fallen off the bus"}
+    api.store.change("nodes", "b", status={"conditions": [{"type": "Ready", "status": "True"}, xid]})
+    gpu = {"name": "gpu-3", "attributes": {"productName": {"string": "NVIDIA L4"}}, "taints": [{"key": "gpu.nvidia.com/xid", "value": "79", "effect": "NoSchedule"}]}
+    spec = {"driver": "gpu.nvidia.com", "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1}, "nodeName": "b", "devices": [gpu]}
+    api.store.put({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "b"}, "spec": spec}, pod("full", 5, "a"), pod("waits", 4))
+    service.wait("all is known", lambda: {"conditions", "deviceTaints"} <= node_of(service, "b").keys() and "pod-waits" in service.ledger()[1])
+    page = pages.open(service)
+    on_tile = tile(page, "b").inner_text()
+    tile(page, "b").click()
+    drawer = page.locator(".drawer")
+    for text in ("Rejected pods", "In quarantine: its kubelet rejected", "GpuXidError=True Xid79: fallen off the bus", "gpu.nvidia.com gpu-3: gpu.nvidia.com/xid=79:NoSchedule"):
+        expect(drawer).to_contain_text(text)
+    shot(page, "quarantine")
+    drawer.get_by_role("button", name="Lift its quarantine").click()
+    expect(drawer.locator(".answer")).to_contain_text("Waiting pods: 1 would run")
+    assert "in quarantine" in on_tile
 
 
 def test_the_first_card_sums_whole_gpus(service, pages):
