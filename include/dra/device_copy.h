@@ -87,8 +87,8 @@ struct device_copy_nodes {
  * anew. knows_claims: whether the claims in the cluster are known. */
 void device_copy_read_some(struct device_copy *copy, const struct devices *devices,
                            bool knows_claims);
-/* The same for the slices of these nodes alone. Returns false, in the last step, if it is too much:
- * then some are missing. */
+/* The same for the slices of these nodes alone, and for all of others, if these are read. Returns
+ * false, in the last step, if it is too much: then some are missing. */
 bool device_copy_read_nodes(struct device_copy *copy, const struct devices *devices,
                             bool knows_claims, struct device_copy_nodes *nodes);
 /* Takes in what was read. Call it without the lock. Returns true after the last slice. */

@@ -256,6 +256,7 @@ struct slices_walk {
     uint64_t at;     /* the last slice that was visited */
     size_t work;     /* a step ends at the end of a slice after so many devices and attributes */
     bool has_others; /* of drivers that the policy does not name */
+    bool has_only_others;
     struct arena *arena;
     void (*visit)(void *context, const struct slice_facts *facts,
                   const struct device_status *statuses);

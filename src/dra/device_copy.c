@@ -224,6 +224,18 @@ void device_copy_read_some(struct device_copy *copy, const struct devices *devic
         copy->is_done = devices_each_slice_some(devices, &copy->walk);
 }
 
+/* Where they reach is not kept by node. False: not all of them. */
+static bool read_others(struct device_copy *copy, const struct devices *devices,
+                        struct device_copy_nodes *nodes, size_t least)
+{
+    copy->walk.has_only_others = true;
+    copy->walk.work = nodes->work - least;
+    const bool is_all = copy->walk.work > 0 && devices_each_slice_some(devices, &copy->walk);
+    if (!is_all)
+        nodes->work = least;
+    return is_all;
+}
+
 bool device_copy_read_nodes(struct device_copy *copy, const struct devices *devices,
                             bool knows_claims, struct device_copy_nodes *nodes)
 {
@@ -240,7 +252,10 @@ bool device_copy_read_nodes(struct device_copy *copy, const struct devices *devi
         copy->walk.work = nodes->work;
         nodes->work = devices_each_slice_on(devices, nodes->names[nodes->n_read++], &copy->walk);
     }
-    copy->is_done = nodes->n_read == nodes->n || nodes->work == 0;
+    bool is_all = nodes->n_read == nodes->n;
+    if (is_all && copy->has_others)
+        is_all = read_others(copy, devices, nodes, least);
+    copy->is_done = is_all || nodes->work == 0;
     return nodes->work > 0;
 }
 

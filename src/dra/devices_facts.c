@@ -214,7 +214,8 @@ bool devices_each_slice_some(const struct devices *devices, struct slices_walk *
     size_t work = 0;
     for (; object; object = object->hh.next) {
         const struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
-        if (object->serial <= walk->at || (!slice->pool->driver && !walk->has_others))
+        const bool is_wanted = slice->pool->driver ? !walk->has_only_others : walk->has_others;
+        if (object->serial <= walk->at || !is_wanted)
             continue;
         if (work >= walk->work)
             return false;

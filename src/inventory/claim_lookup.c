@@ -638,15 +638,12 @@ static void read_some(struct claim_lookup *lookup)
 
 static bool needs_others(const struct claim_lookup *lookup)
 {
-    for (const struct named_claim *claim = lookup->claims; claim; claim = claim->hh.next) {
-        if (claim->claim.needs_others)
-            return true;
-    }
-    for (size_t i = 0; i < lookup->n_requests; i++) {
-        if (lookup->requests[i].needs_others)
-            return true;
-    }
-    return false;
+    bool needs = false;
+    for (const struct named_claim *claim = lookup->claims; claim; claim = claim->hh.next)
+        needs |= claim->claim.needs_others;
+    for (size_t i = 0; i < lookup->n_requests; i++)
+        needs |= lookup->requests[i].needs_others;
+    return needs;
 }
 
 size_t claim_lookup_stands_for(const struct claim_lookup *lookup, size_t i)
@@ -656,14 +653,17 @@ size_t claim_lookup_stands_for(const struct claim_lookup *lookup, size_t i)
 
 static void read_devices(struct claim_lookup *lookup)
 {
+    const struct claim_sources *sources = &lookup->sources;
     const struct claims_reads reads = reads_of(lookup);
+    const bool has_others = needs_others(lookup);
     lookup->copy = device_copy_new(reads.items, reads.n, &DEVICE_DETAILS_READER, lookup->arena);
-    device_copy_name_drivers(lookup->copy, lookup->sources.policy, needs_others(lookup));
-    if (lookup->sources.devices)
-        device_copy_give(lookup->copy, lookup->sources.devices);
-    if (lookup->sources.nodes) {
-        lookup->stands_for = ARENA_ARRAY(lookup->arena, size_t, lookup->sources.n_nodes);
-        if (!claim_nodes_read(&lookup->sources, &reads, lookup->copy, lookup->stands_for))
+    device_copy_name_drivers(lookup->copy, sources->policy, has_others);
+    if (sources->devices)
+        device_copy_give(lookup->copy, sources->devices);
+    if (sources->nodes) {
+        lookup->stands_for = ARENA_ARRAY(lookup->arena, size_t, sources->n_nodes);
+        if (!claim_nodes_read(sources, has_others ? NULL : &reads, lookup->copy,
+                              lookup->stands_for))
             lookup->steps_left = 0;
         return;
     }

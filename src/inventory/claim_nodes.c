@@ -70,7 +70,7 @@ static struct device_copy_nodes choose(const struct claim_sources *sources,
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(sources->inventory);
     const struct devices *devices = cluster_devices(view.cluster);
-    const bool may_be = may_be_alike(reads) && have_own_devices(devices);
+    const bool may_be = reads && may_be_alike(reads) && have_own_devices(devices);
     return find_alike(sources, may_be ? devices : NULL, stands_for, arena);
 }
 

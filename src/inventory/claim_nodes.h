@@ -7,8 +7,8 @@
 
 #include "inventory/claim_lookup.h"
 
-/* Sets which node stands for each of the sources' nodes. False: it is too much, and some are
- * missing. Takes the inventory's lock in short holds. */
+/* reads NULL: no node stands for another. Sets which node stands for each of the sources' nodes.
+ * False: it is too much, and some are missing. Takes the inventory's lock in short holds. */
 bool claim_nodes_read(const struct claim_sources *sources, const struct claims_reads *reads,
                       struct device_copy *copy, size_t *ret_stands_for);
 

@@ -2,7 +2,7 @@
 
 import pytest
 from objects import filter_args, merged, node
-from test_claims_judged import DRIVER, asks, claim, device_class, dry_run, of_kind, slice_of, template, using
+from test_claims_judged import DRIVER, NIC_CLASS, asks, asks_both, claim, device_class, dry_run, nics, of_kind, slice_of, template, using
 
 PROFILE = "1g.10gb"
 
@@ -124,6 +124,18 @@ def test_a_claim_that_no_watch_has_shown_is_ranked_by_its_template(service):
     """Neither the pod nor the claim that was made for it is in the ledger yet."""
     made = {"status": {"resourceClaimStatuses": [{"name": "t_a", "resourceClaimName": "train-t-a-x7k2p"}]}}
     assert ranked(service, merged(using(t_a="one"), made), ["a-empty", "b-begun"]) == (["b-begun", "a-empty"], "ranked")
+
+
+def test_devices_of_drivers_that_the_policy_does_not_name(start_over):
+    """A network card beside each GPU: all slices of such drivers are read, since where they reach is not kept by node."""
+    names = ["a-empty", "b-begun"]
+    slices = [item for name in names for item in (whole(name, 4), nics(name, "nic-0"))]
+    begun = claim("begun", on=("b-begun", "b-begun-0"), holders=1)
+    service = start_over(*(node(name, None, None) for name in names), device_class(), NIC_CLASS, *slices, begun, template("both", asks_both()))
+    pod = using(t_a="both")
+    assert ranked(service, pod, names) == (["b-begun", "a-empty"], "ranked")
+    (workload,) = dry_run(service, pod)
+    assert workload["placements"][0]["node"] == "b-begun"
 
 
 def test_unknown_claims_are_ranked_by_model_only(service):
