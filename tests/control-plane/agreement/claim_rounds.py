@@ -41,6 +41,7 @@ KINDS = {
 LISTED = {**KINDS, "Namespace": ("v1", "/api/v1/namespaces")}
 GATE = "--feature-gates=DRADeviceTaintRules=true"
 TAKES_BACK = "kube-scheduler takes the devices back"
+BINDS_LATER = "the service has just started"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 GATE_OF_POD = "example.com/asked"
 MARKER = "gpu-extender.io/claims"
@@ -108,7 +109,7 @@ def plan_of(seed, n_cases, is_marked=False):
     """The service follows every other cluster, and all if the pods are marked. There, many claims have constraints, which it has to keep."""
     dice = random.Random(f"claims {seed}")
     state = State(dice)
-    items = state.objects()
+    items = [item for item in state.objects() if item["kind"] != "DeviceTaintRule" or "deviceSelector" in item["spec"]]  # PROTOCOL 11.4
     is_live = seed % 2 or is_marked
     ways = ("names",) if is_marked else ("names", "explain") if is_live else ("manifest",)
     if is_live:
@@ -122,7 +123,8 @@ def plan_of(seed, n_cases, is_marked=False):
 def read_plan(folder):
     case = read_part(folder, "case.json")
     items = [item for item in read_part(folder, "cluster.json")["items"] if item["kind"] in KINDS]
-    return Plan(f"again-{os.path.basename(folder)}", items, [Case(**case)])
+    limits = case["pod"]["spec"]["containers"][0].get("resources", {}).get("limits", {})
+    return Plan(f"again-{os.path.basename(folder)}", items, [Case(**case)], is_marked=MARKER in limits)
 
 
 class Asked:
@@ -364,6 +366,12 @@ class Round:
             out[name] = list(map(device_of, claim["status"]["allocation"]["devices"].get("results", [])))
         return out
 
+    def ranked(self, case):
+        """What the service records of prioritize; None: it was not called, as with one node that fits."""
+        metadata = case.pod["metadata"]
+        path = f"/v1/decisions?namespace={metadata['namespace']}&name={metadata['name']}&verb=prioritize&limit=1"
+        return next(iter(self.told(self.answers.get(path))["decisions"]), None)
+
     def expected(self, case, node):
         """The same by allocate/, over the objects that the dry run saw."""
         nodes = {item["metadata"]["name"]: item for item in self.items if item["kind"] == "Node"}
@@ -408,9 +416,9 @@ class Round:
 
 
 def is_final(pod):
-    """Bound or refused for good: kube-scheduler tries again after it took back a claim's devices."""
+    """Bound or refused for good: kube-scheduler tries again after it took back a claim's devices, or if we bind nothing yet."""
     if scheduled(pod).get("reason") == "SchedulerError":
-        return True
+        return BINDS_LATER not in scheduled(pod).get("message", "")
     return is_decided(pod) and ("nodeName" in pod["spec"] or DEALLOCATED not in scheduled(pod).get("message", ""))
 
 
@@ -432,7 +440,7 @@ def difference(running, case, asked, seen, tally):
     if seen.node not in asked.fits:
         return f"bound to {seen.node}, which is said not to fit: {asked.reasons[seen.node]}"
     if running.plan.is_marked and seen.node != asked.best:
-        return f"bound to {seen.node}, and {asked.best} is ranked first: {asked.workload['nodes']}"
+        return f"bound to {seen.node}, and {asked.best} is ranked first: {asked.workload['nodes']}; prioritize: {running.ranked(case)}"
     given, expected = running.given(case), running.expected(case, seen.node)
     tally.devices += sum(map(len, given.values()))
     if given != expected:
