@@ -11,7 +11,7 @@
 struct free_gpus {
     int64_t usable;   /* some pods can use them now */
     int64_t stranded; /* no class of pods (ledger/gpu_demand.h) fits the node */
-    int64_t closed;   /* the node is not ready, or cordoned */
+    int64_t closed;   /* the node is not ready, cordoned, or, of a resource, in quarantine */
     /* If they are stranded: "memory", or "cpu", of which each class needs more than is left; "":
      * each needs more GPUs, or another model. NULL: they are not. Not of a sum. */
     const char *because;

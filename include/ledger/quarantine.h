@@ -36,6 +36,8 @@ const struct node_mark *node_mark(const struct node *node);
 const char *node_mark_word(const struct node_mark *mark);
 /* Whether the policy avoids the node for some pods: its mode is not only to observe. */
 bool node_mark_is_avoided(const struct node *node);
+/* Whether all pods with GPUs are kept off that are not nominated there and do not tolerate it. */
+bool node_mark_closes(const struct node *node);
 /* Why the mark keeps the pod from the node: REASON_QUARANTINE, REASON_SHAPE_TRAP or REASON_FITS. By
  * the policy, only what it avoids. Pods without GPUs, with the toleration, and pods nominated there
  * pass. */

@@ -1,6 +1,7 @@
 /* free_gpus: see include/decide/free_gpus.h. */
 #include "decide/free_gpus.h"
 #include "ledger/node_hot.h"
+#include "ledger/quarantine.h"
 #include "ledger/room.h"
 
 static bool fits_one(const struct room *room, const struct gpu_demand *demand,
@@ -47,6 +48,8 @@ static struct free_gpus split(const struct node *node, const struct resource *re
 
 struct free_gpus free_gpus_of(const struct node *node, const struct node_resource *gpus)
 {
+    if (node_mark_closes(node))
+        return (struct free_gpus){.closed = model_pool_offered(node_resource_free(gpus))};
     return split(node, gpus->resource, gpus->pool, node_resource_free(gpus));
 }
 

@@ -7,7 +7,7 @@ import re
 import openapi
 import pytest
 from kubectl_gpu import said
-from objects import filter_args, pod
+from objects import GPU, filter_args, pod
 from sick import OBSERVED, POLICY, make_sick, node_of
 
 JUDGE = openapi.Judge(openapi.load())
@@ -30,6 +30,12 @@ def filtered(service, asked=None):
     return service.post("/scheduler/filter", filter_args(asked or pod("new"), ["a", "b"])).json()
 
 
+def split_of(service):
+    """Usable and closed GPUs of node b."""
+    gpus = node_of(service, "b")["resources"][GPU]
+    return gpus["usable"], gpus["closed"]
+
+
 def what_if(service, *changes):
     answer = service.post("/v1/what-if", {"changes": list(changes)})
     assert JUDGE.faults_of_answer("POST", "/v1/what-if", answer) == []
@@ -40,9 +46,10 @@ def test_a_marked_node_gets_no_pods_until_it_is_repaired(sick, api):
     service = sick(POLICY)
     answer = filtered(service)
     assert answer["NodeNames"] == ["a"] and "quarantine" in answer["FailedAndUnresolvableNodes"]["b"]
+    assert split_of(service) == (0, 4), "no view calls usable what no pod gets"
     api.store.change("nodes", "b", metadata={"annotations": {"gpu-extender.io/quarantine-lifted": "today"}})
     service.wait("the node is open", lambda: filtered(service)["NodeNames"] == ["a", "b"])
-    assert "quarantine" not in node_of(service, "b")
+    assert "quarantine" not in node_of(service, "b") and split_of(service) == (4, 0)
 
 
 def test_a_what_if_lifts_it(sick, api):
@@ -97,7 +104,7 @@ def test_what_others_report_of_a_node_is_shown(sick, api):
 
 def test_what_is_only_observed_has_nothing_to_lift(sick):
     service = sick(OBSERVED)
-    assert filtered(service)["NodeNames"] == ["a", "b"]
+    assert filtered(service)["NodeNames"] == ["a", "b"] and split_of(service) == (4, 0)
     assert what_if(service, {"lift": ["b"]})["changes"][0]["wasAvoided"] is False
     answer = service.post("/v1/what-if?output=table", {"changes": [{"lift": ["b"]}], "workloads": [pod("new")]})
     assert "Changes: lift b (not avoided now)." in answer.text

@@ -173,6 +173,12 @@ static bool is_closed(const struct node *node)
     return state != QUARANTINE_NONE;
 }
 
+bool node_mark_closes(const struct node *node)
+{
+    return node->mark && node->hot.cluster->policy->quarantine.mode == AVOIDANCE_AVOID &&
+           is_closed(node);
+}
+
 /* Considers quarantines and traps whose mode is the given one. */
 static enum reason find(const struct node *node, const struct pod_shape *shape,
                         const struct asker *asker, enum avoidance mode)
