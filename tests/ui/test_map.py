@@ -110,7 +110,7 @@ def test_a_node_in_quarantine(tmp_path, ends, pages):
     api.store.put({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "b"}, "spec": spec}, pod("full", 5, "a"), pod("waits", 4))
     service.wait("all is known", lambda: {"conditions", "deviceTaints"} <= node_of(service, "b").keys() and "pod-waits" in service.ledger()[1])
     page = pages.open(service)
-    on_tile = tile(page, "b").inner_text()
+    on_tile, on_cells = tile(page, "b").inner_text(), cells_of(page)["b"]
     tile(page, "b").click()
     drawer = page.locator(".drawer")
     for text in ("Rejected pods", "In quarantine: its kubelet rejected", "GpuXidError=True Xid79: fallen off the bus", "gpu.nvidia.com gpu-3: gpu.nvidia.com/xid=79:NoSchedule"):
@@ -118,7 +118,7 @@ def test_a_node_in_quarantine(tmp_path, ends, pages):
     shot(page, "quarantine")
     drawer.get_by_role("button", name="Lift its quarantine").click()
     expect(drawer.locator(".answer")).to_contain_text("Waiting pods: 1 would run")
-    assert "in quarantine" in on_tile
+    assert "in quarantine" in on_tile and on_cells == {"closed": 4}
 
 
 def test_the_first_card_sums_whole_gpus(service, pages):
