@@ -49,6 +49,8 @@ def test_cells_equal_the_api(sample, pages):
         found["used"] = found.get("used", 0) + found.pop("terminating", 0)
         assert {state: n for state, n in found.items() if n > 0} == {state: n for state, n in expected.items() if n > 0}, node["name"]
     assert len(cells) > 20
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight).map(one => one.textContent)"
+    assert page.locator(".list li > :last-child, .who:not(.cut)").evaluate_all(cut) == [], "whatever the font"
 
 
 def test_devices_have_cells_and_a_claim_counts_once(services, pages):
