@@ -37,7 +37,8 @@ struct gang_plan {
     size_t n_tried;
     bool has_more;     /* it may help */
     size_t n_fit;      /* so many members have a place, and */
-    const char *lacks; /* what the next one lacks: "lacks 8 H100"; NULL: nothing */
+    const char *lacks; /* what the next one lacks: "lacks 8 H100"; of n_fit == n: all of them
+                          together: "no rack has 72 free GPUs"; NULL: nothing */
 };
 #define GANG_TRIES_MAX ((size_t)4)
 /* Pods of one shape, priority and so on are judged together, once a node. Planning keeps bindings

@@ -16,7 +16,8 @@ struct waiting_group {
     const char *state;  /* "waiting" */
     bool is_ordinary;   /* its pods are scheduled as any others: it is only observed, or given up */
     const char *lacks;  /* "the fourth lacks 8 H100", of the last attempt; "": unknown */
-    size_t n_fit;       /* of the missing members that would fit, before that one */
+    size_t n_fit;       /* of the missing members that would fit, before that one; all: not in one
+                           domain, as `lacks` says */
     const char *nodes;  /* "a, b", of its plan; "": none */
     const char *missed; /* the node that kube-scheduler did not offer in its last plan; "": none */
     size_t size, n_bound, n_unbound, n_planned;

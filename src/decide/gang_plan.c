@@ -404,6 +404,7 @@ static void lacks_domain(struct gang_place *place)
         .n = (int64_t)place->plan->n,
         .gpus = is_equal ? kind->members[0].gpus : 0,
         .whom = place->plan->bound_node ? "the rest of it" : "it"};
+    place->plan->n_fit = place->plan->n;
     place->plan->lacks =
         is_equal ? topology_why_none(kind->rooms, place->n_rooms, &lack, place->arena)
                  : arena_printf(place->arena, "no %s has room for all of its pods", lack.level);
