@@ -44,8 +44,9 @@ struct gang_plan {
 /* Pods of one shape, priority and so on are judged together, once a node. Planning keeps bindings
  * waiting, so a group of more kinds is not planned. With claims each pod is a kind. */
 #define GANG_KINDS_MAX ((size_t)64)
-/* Kinds judged on all nodes, in all tries of an attempt. */
-#define GANG_JUDGED_MAX ((size_t)128)
+/* Of an attempt: nodes that are judged for a kind, in all tries. So a large cluster allows fewer
+ * kinds, and fewer tries. */
+#define GANG_JUDGED_MAX ((size_t)400000)
 
 /* The members that need a place: the unbound ones that are first by completion index, then the
  * oldest, as many as the group lacks; those that need most GPUs first. All in the arena. Under the

@@ -52,6 +52,8 @@ bool score_needs_hot_only(const struct score *score);
 bool score_sees_replicas(const struct score *score);
 /* The price term alone. */
 double score_price(const struct score *score, const struct node *node);
+/* Equal for nodes that have the same price, whatever is placed. */
+uint64_t score_price_key(const struct score *score, const struct node *node);
 /* The nearby replicas alone, and their cost. score_place() adds one at that node. */
 struct replicas_near score_near(const struct score *score, const struct node *node);
 double score_near_cost(const struct score *score, const struct replicas_near *near);

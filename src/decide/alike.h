@@ -13,9 +13,10 @@
 struct alike {
     struct node_hot hot;
     struct ranked_node ranked; /* weighed; the node is the first of them. NULL: empty */
-    /* The caller's, 0 in a new entry. */
+    /* The caller's, 0 or NULL in a new entry. */
     size_t seen;
     int order;
+    struct open_kind *kind; /* of what_if.c */
 };
 
 struct alikes {

@@ -318,6 +318,20 @@ static int compare_kinds(const void *a, const void *b)
     return compare_need(a, b);
 }
 
+/* A fork costs as much as so many kinds. */
+#define FORK_KINDS 4
+
+/* 1..most. */
+static size_t within(size_t n, size_t most)
+{
+    return n > most ? most : n > 0 ? n : 1;
+}
+
+static size_t kinds_of(const struct gang_place *place)
+{
+    return within(GANG_JUDGED_MAX / (cluster_n_nodes(place->fork) + 1), GANG_KINDS_MAX);
+}
+
 /* Puts members that are alike together. False: there are too many kinds. */
 static bool find_kinds(struct gang_place *place)
 {
@@ -329,7 +343,7 @@ static bool find_kinds(struct gang_place *place)
         size_t kind = 0;
         while (kind < place->n_kinds && !are_alike(firsts[kind], &plan->members[i]))
             kind++;
-        if (kind == GANG_KINDS_MAX)
+        if (kind == kinds_of(place))
             return false;
         if (kind == place->n_kinds)
             firsts[place->n_kinds++] = &plan->members[i];
@@ -374,8 +388,9 @@ static struct topology_room *rooms_for_all(const struct gang_place *place)
 
 static size_t tries_of(const struct gang_place *place)
 {
-    const size_t n = GANG_JUDGED_MAX / place->n_kinds;
-    return n < GANG_TRIES_MAX ? n : GANG_TRIES_MAX;
+    return within(GANG_JUDGED_MAX / (place->n_kinds + FORK_KINDS) /
+                      (cluster_n_nodes(place->fork) + 1),
+                  GANG_TRIES_MAX);
 }
 
 /* The best domain with room for each kind that was not tried; 0: none. */
@@ -558,7 +573,7 @@ enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
         return GANG_NEVER_FITS;
     }
     if (!find_kinds(&place)) {
-        plan->lacks = arena_printf(arena, "its pods are of more than %zu kinds", GANG_KINDS_MAX);
+        plan->lacks = arena_printf(arena, "its pods are of more than %zu kinds", kinds_of(&place));
         return GANG_NEVER_FITS;
     }
     const bool asks = policy_read_domain(cluster_policy(fork), plan->domain, &place.wish);

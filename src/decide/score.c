@@ -315,6 +315,19 @@ double score_price(const struct score *score, const struct node *node)
     return price_of(score_with(score, score_takes(score, node)), node);
 }
 
+/* By claims a node's price depends on what it has left. */
+uint64_t score_price_key(const struct score *score, const struct node *node)
+{
+    uint64_t key = score->devices ? (uint64_t)(uintptr_t)node : 0;
+    for (size_t i = 0; i < score->shape->n_gpu_needs && !score->devices; i++) {
+        const struct wanted_gpus *wanted = &score->wanted[i];
+        const struct model_pool *pool = room_offer(node, wanted->need->resource).pool;
+        key =
+            key * (wanted->demand ? wanted->demand->n_pools + 1 : 1) + (pool ? pool->index + 1 : 0);
+    }
+    return key;
+}
+
 struct replicas_near score_near(const struct score *score, const struct node *node)
 {
     return score->replicas ? replicas_near(score->replicas, node) : (struct replicas_near){0};

@@ -1,5 +1,7 @@
 /* what_if: see include/decide/what_if.h. */
 #include "decide/what_if.h"
+#include "alike.h"
+#include "arena_table.h"
 #include "base/mem.h"
 #include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
@@ -8,17 +10,136 @@
 #include "ledger/admit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* The nodes that still fit the pod, weighed, in no order; then the parked ones, which fit but for a
- * spread constraint. */
-struct open_nodes {
-    struct ranked_node *items;
-    size_t n, n_parked;
-    size_t n_refused; /* nodes that spread ruled out since the last placement */
+/* A node that fits the pod, or is parked: it would fit but for a spread constraint. */
+struct open_node {
+    const struct node *node;
+    struct open_kind *kind;
+    bool is_parked, is_closed;
+    struct open_node *child, *next; /* in its kind's heap; or the next one that is parked */
 };
 
-/* From then on all such nodes are parked at once, as each costs a search for the best. */
+/* Nodes that rank alike but for their names, whatever is placed elsewhere. */
+#define N_KEYS 10
+struct open_kind {
+    struct arena_item item;
+    uint64_t keys[N_KEYS];
+    struct ranked_node ranked; /* the node is any of them */
+    struct open_node *first;   /* by name: a pairing heap; NULL: none is open */
+};
+
+struct open_nodes {
+    struct open_node *items;
+    size_t n;
+    struct arena_table kinds;
+    struct open_node *parked;
+    size_t n_refused; /* nodes that spread ruled out since the last placement */
+    struct score *score;
+    struct arena *arena;
+};
+
+/* From then on all such nodes are parked at once, as each is ruled out alone otherwise. */
 #define REFUSED_MAX 8
+
+/* ---- kinds of nodes ---- */
+
+static struct open_kind *next_kind(const struct open_nodes *open, const struct open_kind *kind)
+{
+    return (struct open_kind *)(kind ? kind->item.next_added : open->kinds.first);
+}
+
+/* All that rank_compare_alike() reads but price and near, and what these depend on. */
+static struct open_kind *kind_of(struct open_nodes *open, const struct ranked_node *ranked)
+{
+    uint64_t own = 0;
+    memcpy(&own, &ranked->cost.own, sizeof own);
+    const uint64_t keys[N_KEYS] = {own,
+                                   score_price_key(open->score, ranked->node),
+                                   (uint64_t)ranked->near.on_node,
+                                   (uint64_t)(uintptr_t)ranked->near.zone,
+                                   (uint64_t)ranked->free_gpus,
+                                   ranked->claim_order,
+                                   ranked->model_rank,
+                                   (uint64_t)ranked->preferred,
+                                   ranked->unpreferred,
+                                   (uint64_t)ranked->gpu_work << 1 | ranked->by_claim};
+    struct arena_item *found = arena_table_find(&open->kinds, keys, sizeof keys);
+    if (found)
+        return (struct open_kind *)found;
+    struct open_kind *kind = ARENA_NEW(open->arena, struct open_kind);
+    memcpy(kind->keys, keys, sizeof keys);
+    kind->ranked = *ranked;
+    arena_table_add(&open->kinds, &kind->item, kind->keys, sizeof keys, open->arena);
+    return kind;
+}
+
+static struct open_node *meld(struct open_node *a, struct open_node *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    const bool is_first = strcmp(node_name(a->node), node_name(b->node)) < 0;
+    struct open_node *first = is_first ? a : b;
+    struct open_node *last = is_first ? b : a;
+    last->next = first->child;
+    first->child = last;
+    return first;
+}
+
+static void open_node(struct open_node *item)
+{
+    item->is_parked = false;
+    item->child = item->next = NULL;
+    item->kind->first = meld(item->kind->first, item);
+}
+
+/* Pairs are melded from the left, then all from the right: so it is cheap however often it is done.
+ */
+static void take_first(struct open_kind *kind)
+{
+    struct open_node *pairs = NULL;
+    struct open_node *left = kind->first->child;
+    kind->first = NULL;
+    while (left) {
+        struct open_node *other = left->next;
+        struct open_node *rest = other ? other->next : NULL;
+        struct open_node *pair = meld(left, other);
+        pair->next = pairs;
+        pairs = pair;
+        left = rest;
+    }
+    while (pairs) {
+        struct open_node *rest = pairs->next;
+        kind->first = meld(kind->first, pairs);
+        pairs = rest;
+    }
+}
+
+static struct open_kind *best_of(const struct open_nodes *open)
+{
+    struct open_kind *best = NULL;
+    for (struct open_kind *kind = next_kind(open, NULL); kind; kind = next_kind(open, kind)) {
+        if (!kind->first)
+            continue;
+        kind->ranked.node = kind->first->node;
+        if (!best || rank_compare(&kind->ranked, &best->ranked) < 0)
+            best = kind;
+    }
+    return best;
+}
+
+/* Only the node of the last placement changed. For the others only price and near replicas depend
+ * on it. Quotas are judged again when a node's turn comes. */
+static void weigh_again(const struct open_nodes *open)
+{
+    score_reprice(open->score);
+    for (struct open_kind *kind = next_kind(open, NULL); kind; kind = next_kind(open, kind)) {
+        kind->ranked.cost.price = score_price(open->score, kind->ranked.node);
+        kind->ranked.cost.near = score_near_cost(open->score, &kind->ranked.near);
+    }
+}
+
+/* ---- one after another ---- */
 
 /* More such pods elsewhere may allow the node again. */
 static bool is_parked(const struct node *node, const struct fit_question *question)
@@ -32,63 +153,82 @@ static bool is_within(const struct node *node, const struct fit_question *questi
     return !question->domains || question->domains[node_domain(node, question->level)];
 }
 
-static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question,
-                                   const struct score *score)
+static struct open_kind *weigh(struct open_nodes *open, const struct alikes *alikes,
+                               const struct node *node)
 {
-    struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0, 0, 0};
+    struct ranked_node ranked = {.node = node}; /* without takes: by claims no nodes are alike */
+    struct alike *alike = alikes_find(alikes, &ranked);
+    if (alike && alike->kind)
+        return alike->kind;
+    alikes_weigh(alikes, alike, &ranked);
+    struct open_kind *kind = kind_of(open, &ranked);
+    if (alike)
+        alike->kind = kind;
+    return kind;
+}
+
+static void find_open(struct open_nodes *open, const struct cluster *fork,
+                      const struct fit_question *question)
+{
+    const struct alikes alikes = alikes_begin(open->score, open->arena);
+    open->items = MEM_ARRAY(struct open_node, cluster_n_nodes(fork));
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
         if (!is_within(node, question) ||
             (fit_judge(node, question) != REASON_FITS && !is_parked(node, question)))
             continue;
-        open.items[open.n] = (struct ranked_node){.node = node};
-        rank_weigh(score, &open.items[open.n++]);
+        struct open_node *item = &open->items[open->n++];
+        *item = (struct open_node){.node = node, .kind = weigh(open, &alikes, node)};
+        open_node(item);
     }
-    return open;
 }
 
-static void swap(struct open_nodes *open, size_t i, size_t j)
+static void park(struct open_nodes *open, struct open_node *item)
 {
-    const struct ranked_node item = open->items[i];
-    open->items[i] = open->items[j];
-    open->items[j] = item;
-}
-
-static void park(struct open_nodes *open, size_t i)
-{
-    swap(open, i, --open->n);
-    open->n_parked++;
+    item->is_parked = true;
+    item->next = open->parked;
+    open->parked = item;
 }
 
 /* Parks all nodes that topology spread rules out. */
 static void park_all(struct open_nodes *open, const struct fit_question *question)
 {
-    for (size_t i = open->n; i > 0; i--) {
-        const struct node *node = open->items[i - 1].node;
-        if (peer_rules_judge(question->peers, node, &question->asker) != REASON_TOPOLOGY_SPREAD)
+    for (struct open_kind *kind = next_kind(open, NULL); kind; kind = next_kind(open, kind))
+        kind->first = NULL;
+    for (size_t i = 0; i < open->n; i++) {
+        struct open_node *item = &open->items[i];
+        if (item->is_closed || item->is_parked)
             continue;
-        park(open, i - 1);
+        if (peer_rules_judge(question->peers, item->node, &question->asker) ==
+            REASON_TOPOLOGY_SPREAD)
+            park(open, item);
+        else
+            open_node(item);
     }
 }
 
-/* Parks the node, or forgets it. */
-static void close_node(struct open_nodes *open, size_t i, const struct fit_question *question)
+/* Parks the first node of the kind, or forgets it. */
+static void close_first(struct open_nodes *open, struct open_kind *kind,
+                        const struct fit_question *question)
 {
-    if (is_parked(open->items[i].node, question)) {
-        if (open->n_refused++ < REFUSED_MAX)
-            park(open, i);
-        else
-            park_all(open, question);
+    struct open_node *item = kind->first;
+    item->is_closed = !is_parked(item->node, question);
+    if (!item->is_closed && open->n_refused++ >= REFUSED_MAX) {
+        park_all(open, question);
         return;
     }
-    swap(open, i, --open->n);
-    open->items[open->n] = open->items[open->n + open->n_parked];
+    take_first(kind);
+    if (!item->is_closed)
+        park(open, item);
 }
 
 static void unpark(struct open_nodes *open)
 {
-    open->n += open->n_parked;
-    open->n_parked = 0;
+    while (open->parked) {
+        struct open_node *item = open->parked;
+        open->parked = item->next;
+        open_node(item);
+    }
 }
 
 /* kube-scheduler looks at all nodes again for the next pod. */
@@ -125,65 +265,44 @@ void what_if_put(struct cluster *fork, const struct fit_question *question, cons
     (void)place(fork, node, question, 1);
 }
 
-static size_t best_of(const struct open_nodes *open)
+/* Takes it to the kind of its new weights. The fork has no owners, so only `near` knows the placed
+ * replicas. */
+static void weigh_placed(struct open_nodes *open, struct open_kind *kind)
 {
-    size_t best = 0;
-    for (size_t i = 1; i < open->n; i++) {
-        if (rank_compare(&open->items[i], &open->items[best]) < 0)
-            best = i;
-    }
-    return best;
-}
-
-/* Only the node of the last placement changed. For the others only price and near replicas depend
- * on it. Quotas are judged again when a node's turn comes. Returns the best, in the same pass: the
- * nodes do not fit into a cache. */
-static size_t weigh_again(struct score *score, struct open_nodes *open)
-{
-    size_t best = 0;
-    score_reprice(score);
-    for (size_t i = 0; i < open->n; i++) {
-        struct ranked_node *item = &open->items[i];
-        item->cost.price = score_price(score, item->node);
-        item->cost.near = score_near_cost(score, &item->near);
-        if (rank_compare(item, &open->items[best]) < 0)
-            best = i;
-    }
-    return best;
-}
-
-/* The fork has no owners, so only `near` knows the placed replicas. */
-static void weigh_placed(const struct score *score, struct ranked_node *placed)
-{
-    const struct replicas_near near = placed->near;
-    placed->takes = NULL;
-    rank_weigh(score, placed);
-    placed->near = near;
+    struct open_node *placed = kind->first;
+    struct ranked_node ranked = {.node = placed->node};
+    struct replicas_near near = kind->ranked.near;
+    take_first(kind);
+    score_place(open->score, &near);
+    rank_weigh(open->score, &ranked);
+    ranked.near = near;
+    placed->kind = kind_of(open, &ranked);
+    open_node(placed);
 }
 
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
                      const struct node **ret_nodes)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct score *score = score_begin(fork, question, arena);
-    struct open_nodes open = find_open(fork, question, score);
+    struct open_nodes open = {.score = score_begin(fork, question, arena), .arena = arena};
+    struct open_kind *best = NULL;
     size_t n_placed = 0;
-    size_t at = best_of(&open);
-    while (n_placed < n && open.n > 0) {
-        struct ranked_node *best = &open.items[at];
-        if (fit_judge(best->node, question) != REASON_FITS) {
-            close_node(&open, at, question);
-            at = best_of(&open);
+    find_open(&open, fork, question);
+    while (n_placed < n && (best = best_of(&open))) {
+        const struct node *node = best->first->node;
+        if (fit_judge(node, question) != REASON_FITS) {
+            close_first(&open, best, question);
             continue;
         }
-        ret_nodes[n_placed++] = best->node;
-        const bool rises = place(fork, best->node, question, 1);
-        score_place(score, &best->near);
-        weigh_placed(score, best);
+        ret_nodes[n_placed++] = node;
+        const bool rises = place(fork, node, question, 1);
+        if (n_placed == n)
+            break;
+        weigh_placed(&open, best);
         open.n_refused = 0;
         if (rises)
             unpark(&open);
-        at = weigh_again(score, &open);
+        weigh_again(&open);
     }
     for (size_t i = n_placed; i < n; i++)
         ret_nodes[i] = NULL;

@@ -415,6 +415,25 @@ static void test_the_fewest_domains(void **state)
     assert_string_equal(racks(fixture), "r1 r2 r3");
 }
 
+/* Each of the two has room in every rack, and no rack has room for both. */
+static void test_the_domains_that_are_tried_are_few(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    fixture->policy.topology_levels = LEVELS;
+    fixture->policy.n_topology_levels = 1;
+    fixture_remove_node(fixture, "n1");
+    fixture_remove_node(fixture, "n2");
+    for (size_t i = 0; i < GANG_TRIES_MAX + 2; i++)
+        fixture_put_node(fixture, arena_printf(fixture->arena, "node-%zu", i),
+                         "cpu=64000 pods=100 " GPU "=8",
+                         arena_printf(fixture->arena, "example.com/rack=r%zu", i));
+    put_member(fixture, "ml/0", 8, 2, "prefer rack", "");
+    put_member(fixture, "ml/1", 7, 2, NULL, "");
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    assert_int_equal(plan.n_tried, GANG_TRIES_MAX);
+}
+
 static void test_the_policys_domain(void **state)
 {
     struct fixture *fixture = *state;
@@ -574,6 +593,20 @@ static void test_too_many_kinds(void **state)
     assert_string_equal(plan.lacks, "its pods are of more than 64 kinds");
 }
 
+static void test_a_large_cluster_allows_fewer_kinds(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    put_many(fixture, GANG_KINDS_MAX, true);
+    for (size_t i = 0; i < GANG_JUDGED_MAX / GANG_KINDS_MAX; i++) {
+        const struct node_facts facts =
+            fixture_node_facts(fixture, arena_printf(fixture->arena, "other-%zu", i), "cpu=1", "");
+        cluster_upsert_node(fixture->cluster, &facts);
+    }
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+    assert_string_equal(plan.lacks, "its pods are of more than 63 kinds");
+}
+
 static void test_labels_that_nobody_asks_for_make_no_kinds(void **state)
 {
     struct fixture *fixture = *state;
@@ -645,6 +678,7 @@ int main(void)
         cmocka_unit_test_teardown(test_a_quota_counts_for_the_sum, fixture_teardown),
         GANG_TEST(test_one_domain_for_all),
         GANG_TEST(test_the_fewest_domains),
+        GANG_TEST(test_the_domains_that_are_tried_are_few),
         GANG_TEST(test_the_policys_domain),
         GANG_TEST(test_members_that_differ),
         GANG_TEST(test_bound_members_fix_the_domain),
@@ -654,6 +688,7 @@ int main(void)
         GANG_TEST(test_too_many_kinds),
         GANG_TEST(test_no_group_with_two_schedulers),
         GANG_TEST(test_neighbours_by_index_are_near_each_other),
+        GANG_TEST(test_a_large_cluster_allows_fewer_kinds),
         GANG_TEST(test_labels_that_nobody_asks_for_make_no_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
