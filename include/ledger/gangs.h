@@ -12,6 +12,7 @@
 #ifndef LEDGER_GANGS_H
 #define LEDGER_GANGS_H
 
+#include "ledger/domains.h"
 #include "ledger/nominate.h"
 #include "types/reason.h"
 
@@ -71,6 +72,10 @@ struct gang_hold {
     size_t n_nodes;
     const void *group; /* as in struct nomination */
     bool is_beyond;    /* GANG_BEYOND */
+    /* Of a group that runs and requires one domain: all nodes of the one of its bound pods, and
+     * else the pod is as any other. 0: the nodes above. */
+    domain_id domain;
+    size_t level;
 };
 /* In the arena, with its texts. NULL: the pod is as any other. Only where groups
  * are planned (policy). uid: of a pod that the ledger may not know yet. */

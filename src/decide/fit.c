@@ -280,6 +280,8 @@ static enum reason judge_hold(const struct node *node, const struct gang_hold *h
 {
     if (hold->reason != REASON_FITS)
         return hold->reason;
+    if (hold->domain)
+        return node_domain(node, hold->level) == hold->domain ? REASON_FITS : REASON_GANG_PLACE;
     for (size_t i = 0; i < hold->n_nodes; i++) {
         if (strcmp(hold->nodes[i], node_name(node)) == 0)
             return REASON_FITS;

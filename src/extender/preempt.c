@@ -9,6 +9,7 @@
 #include "extender/extender.h"
 #include "extender/in_force.h"
 #include "formats/json_get.h"
+#include "ledger/gangs.h"
 
 /* An offered node with the pods that kube-scheduler would evict there. */
 struct node_victims {
@@ -144,7 +145,8 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
         const struct node *node = cluster_find_node(view.cluster, candidate->node);
         const enum reason reason =
             preempt_judge(view.cluster, node, &question, candidate->uids, candidate->n_uids, arena);
-        const bool helps = reason == REASON_FITS && candidate->n_uids > 0 && !question.hold;
+        const bool waits = question.hold && !question.hold->domain;
+        const bool helps = reason == REASON_FITS && candidate->n_uids > 0 && !waits;
         if (helps)
             candidate->untouchable = preempt_untouchable(view.cluster, pod->priority,
                                                          candidate->uids, candidate->n_uids);

@@ -212,6 +212,32 @@ static void list_places(const struct pod_entry *entry, struct arena *arena, stru
     hold->n_nodes = n;
 }
 
+/* "": any. */
+static const char *wish_of(const struct cluster *cluster, const struct member_group *group)
+{
+    const struct group_member *member = group->members;
+    while (member && !member->pod->pod.domain)
+        member = member->all_next;
+    return member ? member->pod->pod.domain : cluster->policy->gangs.domain;
+}
+
+/* A pod that replaces another goes to the others. */
+static const struct gang_hold *hold_in_domain(const struct cluster *cluster,
+                                              const struct member_group *group,
+                                              const struct pod_entry *entry, struct arena *arena)
+{
+    struct domain_wish wish = {0};
+    const bool is_bound = is_member(entry) && entry->member->is_bound;
+    if (is_bound || !policy_read_domain(cluster->policy, wish_of(cluster, group), &wish) ||
+        wish.rule != DOMAIN_REQUIRE)
+        return NULL;
+    const struct node *node = gangs_bound_node(cluster, group->key);
+    struct gang_hold *hold = ARENA_NEW(arena, struct gang_hold);
+    hold->level = wish.level;
+    hold->domain = node ? node_domain(node, wish.level) : 0;
+    return hold->domain ? hold : NULL;
+}
+
 const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *namespace_,
                                    const char *gang, const char *uid, struct arena *arena)
 {
@@ -222,8 +248,10 @@ const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *na
     const struct gang counts = group ? gang_of(group) : (struct gang){.size = 1};
     const enum gang_state state = gang_state_of(&counts);
     const struct pod_entry *entry = find_pod(cluster, uid);
-    if (state == GANG_RUNNING || counts.treatment == GANG_ORDINARY)
+    if (counts.treatment == GANG_ORDINARY)
         return NULL;
+    if (state == GANG_RUNNING)
+        return hold_in_domain(cluster, group, entry, arena);
     struct gang_hold *hold = ARENA_NEW(arena, struct gang_hold);
     *hold = (struct gang_hold){.reason = state == GANG_FORMING ? REASON_GANG_FORMING
                                                                : REASON_GANG_WAITING,

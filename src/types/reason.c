@@ -22,9 +22,7 @@ static const struct reason_row REASONS[N_REASONS] = {
                              "gpu-extender.io/gang-size"},
     [REASON_GANG_WAITING] = {"gang_waiting", PREFIX "the group does not fit now",
                              "wait: no pod of the group is bound before there is room for all"},
-    [REASON_GANG_PLACE] = {"gang_place",
-                           PREFIX "the pod's place in the plan of its group is on "
-                                  "another node",
+    [REASON_GANG_PLACE] = {"gang_place", PREFIX "the pod's place in its group is on another node",
                            "wait until kube-scheduler offers that node"},
     [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName names another node",
                           "remove spec.nodeName, or set it to this node"},

@@ -473,6 +473,28 @@ static void test_bound_members_fix_the_domain(void **state)
                         "no rack has 16 free GPUs for the rest of it; the best has 24");
 }
 
+static void test_a_replacement_goes_to_the_domain_of_the_others(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_member(fixture, "ml/0", 8, 2, "require rack", "r2-2");
+    put_member(fixture, "ml/1", 8, 2, "require rack", "r2-3");
+    put_member(fixture, "ml/2", 8, 2, "require rack", "");
+    assert_int_equal(judge(fixture, "ml/2", "r2-4"), REASON_FITS);
+    assert_int_equal(judge(fixture, "ml/2", "r1-0"), REASON_GANG_PLACE);
+    fixture_remove_pod(fixture, "ml/1");
+    fixture->policy.gangs.domain = "require rack";
+    put_member(fixture, "ml/0", 8, 2, NULL, "r2-2");
+    put_member(fixture, "ml/2", 8, 1, NULL, "");
+    put_member(fixture, "ml/0", 8, 1, NULL, "r2-2");
+    assert_int_equal(judge(fixture, "ml/2", "r1-0"), REASON_GANG_PLACE);
+    put_member(fixture, "ml/2", 8, 1, "prefer rack", "");
+    assert_int_equal(judge(fixture, "ml/2", "r1-0"), REASON_FITS);
+    put_member(fixture, "ml/2", 8, 1, "require rack", "");
+    put_member(fixture, "ml/0", 8, 1, NULL, "n1"); /* in no rack */
+    assert_int_equal(judge(fixture, "ml/2", "r1-0"), REASON_FITS);
+}
+
 /* ---- kinds of pods ---- */
 
 /* A pod with the label role, or without; and with anti-affinity against pods of another role. */
@@ -682,6 +704,7 @@ int main(void)
         GANG_TEST(test_the_policys_domain),
         GANG_TEST(test_members_that_differ),
         GANG_TEST(test_bound_members_fix_the_domain),
+        GANG_TEST(test_a_replacement_goes_to_the_domain_of_the_others),
         GANG_TEST(test_members_with_other_terms),
         GANG_TEST(test_members_with_other_labels),
         GANG_TEST(test_terms_stay_with_their_member),
