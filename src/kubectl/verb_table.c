@@ -39,7 +39,8 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                     "GPUS\tthe model, or the resource, that the limit is for\n"
                     "LEFT\twhat the limit leaves\n"
                     "UNKNOWN\tused GPUs whose model is unknown\n"
-                    "MOST USED BY\tthe namespace that uses most of it\n",
+                    "MOST USED BY\tthe namespace that uses most of it\n"
+                    "WAITS FOR IT\ta namespace whose pods wait for it, and the GPUs\n",
                     "quota -n ml-training", verbs_quota},
     [VERB_GROUPS] = {"groups", "", "groups of pods that wait to be bound together",
                      IN_NAMESPACES | SHOWN,

@@ -26,7 +26,8 @@ def service(start_over, write):
 def limits(total, h100):
     rows = (("", 6, total, 2), ("H100", 4, h100, 1))
     users = [{"namespace": "ml", "used": 3}]
-    return [{"resource": GPU, "model": model, "limit": limit, "used": used, "unknown": 0, "nodes": nodes, "users": users} for model, limit, used, nodes in rows]
+    waiting = [{"namespace": "ml", "pods": 1, "gpus": 5}]
+    return [{"resource": GPU, "model": model, "limit": limit, "used": used, "unknown": 0, "nodes": nodes, "users": users, "waiting": waiting} for model, limit, used, nodes in rows]
 
 
 def test_filter_names_the_quota(service):
@@ -39,7 +40,7 @@ def test_usage_of_quotas_is_reported(service):
     assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
     assert lines[0] == ["No", "limit", "is", "used", "up"]
-    assert lines[2:] == [["team-a", "any", GPU, "3", "6", "3", "ml", "3"], ["team-a", "H100", "3", "4", "1", "ml", "3"]]
+    assert lines[2:] == [["team-a", "any", GPU, "3", "6", "3", "ml", "3", "ml", "5"], ["team-a", "H100", "3", "4", "1", "ml", "3", "ml", "5"]]
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
 
 
@@ -62,6 +63,20 @@ def test_the_largest_users_of_a_limit(start_over, write):
     (total, h100) = service.get("/v1/quota").json()["quotas"][0]["limits"]
     expected = sorted(((-n, name) for name, n in uses.items() if name != names[0]))[:10]
     assert [(-user["used"], user["namespace"]) for user in total["users"]] == expected and h100["users"] == total["users"]
+
+
+def test_who_waits_for_a_quota_and_who_uses_it(start_over, write):
+    """Only pods that a quota alone keeps out: not `large`, for which no node is large enough."""
+    pods = [pod(name, n, metadata={"namespace": "other"}) for name, n in (("late", 4), ("later", 3), ("large", 64))]
+    quota = POLICY.replace("[ml]", "[ml, other]")
+    service = start_over(*FLEET, *pods, options=["--config", write("policy.yaml", quota)])
+    (total, _) = service.get("/v1/quota").json()["quotas"][0]["limits"]
+    assert total["waiting"] == [{"namespace": "ml", "pods": 1, "gpus": 5}, {"namespace": "other", "pods": 1, "gpus": 4}]
+    owners = {owner["name"]: owner for owner in service.get("/v1/pending").json()["owners"]}
+    assert [(row["quota"], row["model"], row["left"], row["asks"]) for row in owners["much"]["verdict"]["quotas"]][:1] == [("team-a", "", 3, 5)]
+    assert owners["much"]["verdict"]["quotas"][0]["users"] == [{"namespace": "ml", "used": 3}]
+    assert "quotas" not in owners["large"]["verdict"]
+    assert "asks for 5. Used by ml 3. Helps: ask for" in " ".join(service.get("/v1/pending?output=table").text.split())
 
 
 def test_quotas_of_a_namespace(service):

@@ -1,6 +1,8 @@
 /* quota_json: see quota_json.h; GET /v1/quota: include/api/api.h. */
 #include "api/cluster/quota_json.h"
 #include "api/api.h"
+#include "api/pods/pending.h"
+#include "api/pods/turns.h"
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
@@ -187,14 +189,88 @@ static void add_lent(const struct cluster *cluster, const struct quota *quota,
     (void)json_object_set_new(json, "lent", json_integer(lent > 0 ? lent : 0));
 }
 
+static bool is_of(const json_t *entry, const struct quota *quota, const struct quota_limit *limit)
+{
+    return strcmp(text_member(entry, "quota"), quota->name) == 0 &&
+           strcmp(text_member(entry, "resource"), or_all(limit->resource)) == 0 &&
+           strcmp(text_member(entry, "model"), or_all(limit->model)) == 0;
+}
+
+static void add_users(const struct policy *policy, const struct quota_users *users, json_t *entry)
+{
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        for (size_t k = 0; k < policy->quotas[i].n_limits; k++) {
+            if (is_of(entry, &policy->quotas[i], &policy->quotas[i].limits[k]))
+                (void)json_object_set_new(entry, "users", quota_users_json(users, i, k));
+        }
+    }
+}
+
+void quota_json_add_users(struct inventory *inventory, json_t *quotas)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
+    const struct quota_users *users = quota_users_copy(inventory, policy, arena);
+    size_t i = 0;
+    json_t *entry = NULL;
+    json_array_foreach (quotas, i, entry)
+        add_users(policy, users, entry);
+}
+
+/* ---- the pods that wait for a limit ---- */
+
+#define WAITING_MAX ((size_t)10)
+
+/* Adds a pod to the entry of its namespace in [{namespace, pods, gpus}]. */
+static void add_waiting(json_t *list, const char *namespace_, json_int_t n_gpus)
+{
+    size_t i = 0;
+    while (i < json_array_size(list) &&
+           strcmp(text_member(json_array_get(list, i), "namespace"), namespace_) != 0)
+        i++;
+    json_t *entry = json_array_get(list, i);
+    if (i == WAITING_MAX)
+        return;
+    if (!entry) {
+        entry = json_pack("{s:s, s:i, s:i}", "namespace", namespace_, "pods", 0, "gpus", 0);
+        (void)json_array_append_new(list, entry);
+    }
+    const json_int_t pods = json_integer_value(json_object_get(entry, "pods"));
+    const json_int_t gpus = json_integer_value(json_object_get(entry, "gpus"));
+    (void)json_object_set_new(entry, "pods", json_integer(pods + 1));
+    (void)json_object_set_new(entry, "gpus",
+                              json_integer(gpus > INT64_MAX - n_gpus ? INT64_MAX : gpus + n_gpus));
+}
+
+/* The first of kube-scheduler's order come first. */
+static json_t *waiting_json(const json_t *pods, const struct quota *quota,
+                            const struct quota_limit *limit)
+{
+    json_t *list = json_array();
+    size_t i = 0;
+    size_t k = 0;
+    json_t *pod = NULL;
+    json_t *entry = NULL;
+    json_array_foreach (pods, i, pod) {
+        json_array_foreach (json_object_get(json_object_get(pod, "verdict"), "quotas"), k, entry) {
+            if (is_of(entry, quota, limit))
+                add_waiting(list, text_member(pod, "namespace"),
+                            json_integer_value(json_object_get(entry, "asks")));
+        }
+    }
+    return list;
+}
+
 /* Members of limits that only GET /v1/quota has. */
 struct limit_context {
     const struct cluster *cluster;
     const struct quota_users *users;
+    const json_t *pods;               /* that wait: PendingPods.pods */
     size_t n_nodes[QUOTA_MODELS_MAX]; /* quota_count_nodes() */
 };
 
-/* Adds unknown (quota_unknown()), nodes: those that count for the limit's model, and users. */
+/* Adds unknown (quota_unknown()), nodes: those that count for the limit's model, users, and
+ * waiting. */
 static json_t *limits_with(const struct limit_context *context, size_t at)
 {
     const struct cluster *cluster = context->cluster;
@@ -210,6 +286,7 @@ static json_t *limits_with(const struct limit_context *context, size_t at)
         (void)json_object_set_new(json, "nodes", json_integer((json_int_t)n));
         add_lent(cluster, quota, limit, json);
         (void)json_object_set_new(json, "users", quota_users_json(context->users, at, i));
+        (void)json_object_set_new(json, "waiting", waiting_json(context->pods, quota, limit));
     }
     return limits;
 }
@@ -321,6 +398,15 @@ static bool is_wanted(const struct cluster *fork, const struct quota *quota, con
                                           known ? known->n_labels : 0);
 }
 
+/* PendingPods, without remedies; NULL: there are no quotas. */
+static json_t *pending_of(const struct api *api, const struct policy *policy, struct arena *arena)
+{
+    if (policy->n_quotas == 0)
+        return NULL;
+    struct pod_copies copies = turns_copy_all(api->inventory, arena);
+    return pending_answer(api, &copies, arena);
+}
+
 static void add_members(const struct api *api, const struct cluster *fork,
                         struct exchange *exchange, json_t *answer)
 {
@@ -328,7 +414,10 @@ static void add_members(const struct api *api, const struct cluster *fork,
     struct arena *arena = exchange_arena(exchange);
     const struct policy *policy = cluster_policy(fork);
     const struct covered *covered = find_covered(fork, arena);
-    struct limit_context context = {fork, quota_users_copy(api->inventory, policy, arena), {0}};
+    json_auto_t *pending = pending_of(api, policy, arena);
+    struct limit_context context = {.cluster = fork,
+                                    .users = quota_users_copy(api->inventory, policy, arena),
+                                    .pods = json_object_get(pending, "pods")};
     json_t *quotas = json_array();
     quota_count_nodes(fork, context.n_nodes);
     for (size_t i = 0; i < policy->n_quotas; i++) {
@@ -365,11 +454,12 @@ static const char *gpus_of(const json_t *limit, const json_t *before, struct are
     return arena_printf(arena, "%s %s", model, resource);
 }
 
-static const char *most_used_by(const json_t *limit, struct arena *arena)
+static const char *first_of(const json_t *limit, const char *list, const char *number,
+                            struct arena *arena)
 {
-    const json_t *user = json_array_get(json_object_get(limit, "users"), 0);
+    const json_t *user = json_array_get(json_object_get(limit, list), 0);
     return user ? arena_printf(arena, "%s %s", text_member(user, "namespace"),
-                               text_number(user, "used", arena))
+                               text_number(user, number, arena))
                 : "";
 }
 
@@ -430,7 +520,8 @@ static void add_rows(const json_t *quota, bool lends, struct table *table, struc
                                borrowed_text(limit, arena),
                                lent_text(limit, arena),
                                text_number(limit, "unknown", arena),
-                               most_used_by(limit, arena),
+                               first_of(limit, "users", "used", arena),
+                               first_of(limit, "waiting", "gpus", arena),
                                text_number(limit, "nodes", arena),
                                text_number(quota, "namespaces", arena)};
         if (!lends)
@@ -496,12 +587,19 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
 {
     const json_t *quotas = json_object_get(answer, "quotas");
     const bool lends = any_lends(quotas);
-    const char *headings[] = {"QUOTA",        "GPUS",
-                              "USED",         "LIMIT",
-                              "LEFT",         "BORROWED",
-                              "LENT",         TABLE_MAY_GO "UNKNOWN",
-                              "MOST USED BY", wide ? "NODES" : NULL,
-                              "NAMESPACES",   NULL};
+    const char *headings[] = {"QUOTA",
+                              "GPUS",
+                              "USED",
+                              "LIMIT",
+                              "LEFT",
+                              "BORROWED",
+                              "LENT",
+                              TABLE_MAY_GO "UNKNOWN",
+                              "MOST USED BY",
+                              TABLE_MAY_GO "WAITS FOR IT",
+                              wide ? "NODES" : NULL,
+                              "NAMESPACES",
+                              NULL};
     if (!lends)
         memmove(&headings[LENDING], &headings[LENDING + 2],
                 sizeof headings - (LENDING + 2) * sizeof *headings);
@@ -524,5 +622,7 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
 void api_quota(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
+    if (exchange_defer(exchange))
+        return;
     reply_of_fork(api, exchange, add_members, tables_write_quota);
 }

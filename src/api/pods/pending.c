@@ -4,6 +4,7 @@
  */
 #include "api/pods/pending.h"
 #include "api/api.h"
+#include "api/cluster/quota_json.h"
 #include "api/label_selector.h"
 #include "api/node_warnings.h"
 #include "api/pods/group_text.h"
@@ -293,6 +294,18 @@ static bool is_wanted(void *context, const struct pod *pod)
            selector_term_holds(&wanted->labels, &view);
 }
 
+/* Who uses the quotas that decide: pods of a kind share their verdict. */
+static void add_users(const struct api *api, const json_t *answer)
+{
+    size_t i = 0;
+    json_t *owner = NULL;
+    json_array_foreach (json_object_get(answer, "owners"), i, owner) {
+        json_t *quotas = json_object_get(json_object_get(owner, "verdict"), "quotas");
+        if (quotas && !json_object_get(json_array_get(quotas, 0), "users"))
+            quota_json_add_users(api->inventory, quotas);
+    }
+}
+
 void api_pending(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -310,6 +323,7 @@ void api_pending(void *context, struct exchange *exchange)
         others = turns_copy_all(api->inventory, arena);
     json_t *answer = answer_of(api, &copies, lists_all ? &copies : &others, arena);
     pod_copy_fini(&others);
+    add_users(api, answer);
     query_names_add(api, exchange, answer);
     node_warnings_add(api, exchange, json_object_get(answer, "warnings"));
     reply_end(api, exchange, tag);

@@ -149,6 +149,21 @@ static const char *remedy_text(const json_t *remedy, struct arena *arena)
     return arena_printf(arena, "%s (%s)", text, node);
 }
 
+/* " Used by ml 11, research 2." of the first limit that is short; "": none is. */
+static const char *users_text(const json_t *verdict, struct arena *arena)
+{
+    const json_t *quota = json_array_get(json_object_get(verdict, "quotas"), 0);
+    struct name_list users = {.text = ""};
+    size_t i = 0;
+    json_t *user = NULL;
+    json_array_foreach (json_object_get(quota, "users"), i, user)
+        text_names_add(&users,
+                       arena_printf(arena, "%s %s", text_member(user, "namespace"),
+                                    text_number(user, "used", arena)),
+                       arena);
+    return users.n > 0 ? arena_printf(arena, " Used by %s.", text_names(&users, arena)) : "";
+}
+
 /* "No V100 node has 8 free; v100-1 lacks 4. Helps: accept H100-80GB-HBM3 too (h100-1)." */
 static const char *note_of(const json_t *owner, struct arena *arena)
 {
@@ -158,6 +173,7 @@ static const char *note_of(const json_t *owner, struct arena *arena)
     if (strcmp(text_member(verdict, "result"), "partlyFits") == 0)
         text = arena_printf(arena, "%s of %s pods fit. %s", text_number(owner, "fits", arena),
                             text_number(owner, "pods", arena), text);
+    text = arena_printf(arena, "%s%s", text, users_text(verdict, arena));
     return remedy ? arena_printf(arena, "%s Helps: %s.", text, remedy_text(remedy, arena)) : text;
 }
 

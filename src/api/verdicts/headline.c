@@ -506,15 +506,34 @@ static int64_t gpus_of(const struct pod_shape *shape, int64_t n)
     return sum;
 }
 
+/* NULL: no quota decides. */
+static json_t *shorts_json(const struct headline *headline, const struct fit_question *question)
+{
+    struct quota_short lack = {0};
+    json_t *list = NULL;
+    while (headline->cause == CAUSE_QUOTA && headline->node &&
+           quota_next_short(question->quota, headline->node, &lack)) {
+        list = list ? list : json_array();
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:s, s:b, s:I, s:I}", "quota", lack.quota->name, "resource",
+                      lack.limit->resource ? lack.limit->resource : "", "model",
+                      lack.limit->model ? lack.limit->model : "", "borrows", lack.borrows, "left",
+                      (json_int_t)(lack.left > 0 ? lack.left : 0), "asks", (json_int_t)lack.need));
+    }
+    return list;
+}
+
 json_t *headline_json(const struct headline *headline, const struct fit_question *question,
                       int64_t n_missing)
 {
     json_t *lacks = headline->node && headline->lacks_amounts
                         ? verdict_lacks(question, headline->node)
                         : json_object();
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I}}", "result",
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I}, s:o*}", "result",
                      RESULTS[headline->result].name, "cause", cause_name(headline->cause), "text",
                      headline->text, "node", headline->node ? node_name(headline->node) : "",
                      "lacks", lacks, "missing", "pods", (json_int_t)n_missing, "gpus",
-                     (json_int_t)gpus_of(question->shape, n_missing));
+                     (json_int_t)gpus_of(question->shape, n_missing), "quotas",
+                     shorts_json(headline, question));
 }

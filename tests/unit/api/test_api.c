@@ -174,7 +174,7 @@ static void test_long_answers_are_deferred(void **state)
         {api_snapshot, "GET", NULL, true},
         {api_explain, "GET", "/v1/pods/ml/train-0/explain", true},
         {api_inventory, "GET", NULL, false},
-        {api_quota, "GET", NULL, false},
+        {api_quota, "GET", NULL, true},
         {api_livez, "GET", NULL, false},
         {api_metrics, "GET", NULL, false},
         {kubernetes_handle, "POST", APIS "namespaces/ml/dryruns", true},
