@@ -105,7 +105,7 @@ def ask_for(pod, amounts):
     """amounts: ["2 GPUs", "16 CPU", "128Gi of memory"]"""
     for amount in amounts:
         n, unit = amount.split(" ", 1)
-        name = {"GPU": GPU, "GPUs": GPU, "CPU": "cpu", "of memory": "memory"}.get(unit, unit)
+        name = {"GPU": GPU, "GPUs": GPU, "CPU": "cpu", "of memory": "memory", "of storage": "ephemeral-storage"}.get(unit, unit)
         limits(pod)[name] = n
 
 
@@ -264,6 +264,45 @@ def test_a_daemon_set_is_judged_node_by_node(start_over):
 
 
 HAS_GPU = {"labels": {"gpu": "nvidia"}}
+
+
+@pytest.mark.parametrize(
+    "asking, text, remedy",
+    [
+        ({"cpu": "1000"}, "The nearest node, h100-1, lacks 809 CPU.", "ask for 191 CPU"),
+        ({"memory": "64Ti"}, "The nearest node, h100-1, lacks 63490Gi of memory.", "ask for 2046Gi of memory"),
+        ({"ephemeral-storage": "100Ti"}, "The nearest node, a10-1, lacks 101989Gi of storage.", "ask for 411Gi of storage"),
+        ({"hugepages-2Mi": "1Gi", "memory": "1Gi"}, "The nearest node, a10-1, lacks 1Gi of hugepages-2Mi.", None),
+    ],
+)
+def test_amounts_are_for_people(service, asking, text, remedy):
+    """In whole units, and the rounded request is what is tried."""
+    wanted = pod("new", 1, metadata={"namespace": "ml-training"})
+    limits(wanted).update(asking)
+    (job,) = jobs_of(service, wanted)
+    assert job["verdict"]["text"] == text
+    assert [remedy["text"] for remedy in job["remedies"][:1]] == ([remedy] if remedy else [])
+    kinds_that_help(service, wanted)
+
+
+def test_anti_affinity_is_not_a_lack_of_gpus(service):
+    """What is there counts, also on nodes that earlier pods close to later ones."""
+    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+    rule = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    (job,) = jobs_of(service, of_kind("Deployment", "web", template_of(affinity=rule), replicas=30))
+    assert (job["verdict"]["result"], job["verdict"]["text"]) == ("partlyFits", "No node open to it has 1 GPU left; a100-mig-1 lacks 1.")
+
+
+def test_a_model_that_the_selected_nodes_lack(service):
+    asking = pod("new", 1, metadata={"namespace": "ml-training", "annotations": {"gpu-extender.io/models": "H100"}}, spec={"nodeSelector": {"accelerator": "nvidia-tesla-v100"}})
+    (job,) = jobs_of(service, asking)
+    assert job["verdict"]["text"] == "No node that it selects has H100; v100-1 has V100."
+
+
+def test_a_claim_that_does_not_exist(service):
+    asking = pod("new", None, metadata={"namespace": "ml-training"}, spec={"resourceClaims": [{"name": "gpus", "resourceClaimName": "nope"}]})
+    (job,) = jobs_of(service, asking)
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("missing", "There is no ResourceClaim ml-training/nope.")
 
 
 def daemon_set(gpus=8, **spec):
@@ -431,6 +470,15 @@ def test_a_misspelt_toleration(service):
     assert (job["remedies"][0]["kind"], job["remedies"][0]["text"]) == ("correct", "write nvidia.com/gpu in spec.tolerations")
     asking["spec"]["tolerations"][0]["key"] = "nvidia.com/gpu"
     assert fits(service, asking)
+
+
+@pytest.mark.parametrize("toleration", [{"operator": "Equal", "value": "yes"}, {"operator": "Exists", "effect": "NoExecute"}])
+def test_a_toleration_of_another_value_or_effect(service, toleration):
+    asking = yaml.safe_load(case("taint"))
+    asking["spec"]["tolerations"] = [{"key": "nvidia.com/gpu", **toleration}]
+    (job,) = jobs_of(service, asking)
+    assert job["verdict"]["text"] == "Its toleration does not match t4-gke-1's taint nvidia.com/gpu=present:NoSchedule."
+    assert [remedy["text"] for remedy in job["remedies"]] == ["add a toleration for nvidia.com/gpu"]
 
 
 KEYLESS = {"operator": "Exists", "effect": "NoExecute"}

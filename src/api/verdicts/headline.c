@@ -39,6 +39,33 @@ const char *headline_gpus(const struct shape_facts *facts, const char *resource,
     return arena_printf(arena, "%" PRId64 " GPU%s", n, n == 1 ? "" : "s");
 }
 
+static bool is_in_bytes(const char *resource)
+{
+    return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
+           strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
+}
+
+/* Of a large amount, the unit in which people read it; else 1. */
+static int64_t unit_of(const char *resource, int64_t n)
+{
+    if (strcmp(resource, "cpu") == 0)
+        return n > 10000 ? 1000 : 1;
+    if (!is_in_bytes(resource))
+        return 1;
+    return n > INT64_C(10) << 30 ? INT64_C(1) << 30 : n > INT64_C(1) << 20 ? INT64_C(1) << 20 : 1;
+}
+
+int64_t headline_round_down(const char *resource, int64_t n)
+{
+    return n - n % unit_of(resource, n);
+}
+
+int64_t headline_round_up(const char *resource, int64_t n)
+{
+    const int64_t unit = unit_of(resource, n);
+    return n % unit == 0 || n > INT64_MAX - unit ? n : n - n % unit + unit;
+}
+
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena)
 {
     char bytes[32];
@@ -46,9 +73,9 @@ const char *headline_amount(const char *resource, int64_t n, struct arena *arena
         return arena_printf(arena, "%" PRId64 "m CPU", n);
     if (strcmp(resource, "cpu") == 0)
         return arena_printf(arena, "%" PRId64 " CPU", n / 1000);
-    if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
+    if (is_in_bytes(resource))
         return arena_printf(arena, "%s of %s", quantity_bytes_text(n, bytes),
-                            strcmp(resource, "memory") == 0 ? "memory" : "storage");
+                            strcmp(resource, "ephemeral-storage") == 0 ? "storage" : resource);
     if (strcmp(resource, "pods") == 0)
         return "a pod slot";
     return arena_printf(arena, "%" PRId64 " %s%s", n,
@@ -60,8 +87,9 @@ int64_t headline_gpus_there(const struct candidates *candidates,
                             const struct fit_question *question)
 {
     struct pod_shape nothing;
-    const struct fit_question roomless = cause_without_room(question, &nothing);
+    struct fit_question roomless = cause_without_room(question, &nothing);
     int64_t sum = 0;
+    roomless.peers = NULL; /* which earlier pods of the workload may have changed */
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node *node = candidates->items[i].node;
         const struct node_resource *there =
@@ -156,8 +184,20 @@ static bool chooses_labels(const struct shape_facts *facts)
            facts->legacy_affinity.present;
 }
 
+/* Pods keep nodes closed that have room. */
+static bool are_closed_by_pods(const struct candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (reason_is_of_peers(candidates->items[i].verdict))
+            return true;
+    }
+    return false;
+}
+
 static const char *no_node(const struct teller *teller)
 {
+    if (are_closed_by_pods(teller->question->candidates))
+        return "No node open to it";
     return chooses_labels(&teller->shape->facts) || names_its_node(teller->asked)
                ? "No node that it selects"
                : "No node";
@@ -201,7 +241,8 @@ static const char *lacks_text(const struct teller *teller)
             continue;
         if (last)
             text = arena_printf(teller->arena, "%s%s%s", text, text[0] ? ", " : "", last);
-        last = headline_amount(need->resource->name, lack, teller->arena);
+        last = headline_amount(need->resource->name, headline_round_up(need->resource->name, lack),
+                               teller->arena);
     }
     if (!last)
         return NULL;
@@ -269,6 +310,17 @@ static struct missing_name missing_toleration(const struct teller *teller)
                  : (struct missing_name){.kind = MISSING_NOTHING};
 }
 
+/* But another value or effect than the taint's. */
+static bool tolerates_key(const struct shape_facts *facts, const char *key)
+{
+    for (size_t i = 0; i < facts->n_tolerations; i++) {
+        const char *tolerated = facts->tolerations[i].key;
+        if (tolerated && strcmp(tolerated, key) == 0)
+            return true;
+    }
+    return false;
+}
+
 static const char *taint_sentence(const struct teller *teller)
 {
     const struct taint *taint = untolerated(teller->found.node, &teller->shape->facts);
@@ -279,7 +331,10 @@ static const char *taint_sentence(const struct teller *teller)
     if (missing.kind)
         return arena_printf(teller->arena, "It tolerates %s, not %s's taint %s. Did you mean %s?",
                             missing.name, node_name(teller->found.node), text, missing.meant);
-    return arena_printf(teller->arena, "It does not tolerate %s's taint %s.",
+    return arena_printf(teller->arena,
+                        tolerates_key(&teller->shape->facts, taint->key)
+                            ? "Its toleration does not match %s's taint %s."
+                            : "It does not tolerate %s's taint %s.",
                         node_name(teller->found.node), text);
 }
 
@@ -361,6 +416,10 @@ static const char *model_sentence(const struct teller *teller)
         return arena_printf(teller->arena, "It excludes %s, which %s has.", model, node_name(node));
     if (teller->shape->facts.wants.n_accept == 0)
         return NULL;
+    if (chooses_labels(&teller->shape->facts))
+        return arena_printf(teller->arena, "No node that it selects has %s; %s has %s.",
+                            models_text(&teller->shape->facts.wants, teller->arena),
+                            node_name(node), model);
     return arena_printf(teller->arena, "No %s is free for it; %s has %s.",
                         models_text(&teller->shape->facts.wants, teller->arena), node_name(node),
                         model);
@@ -415,6 +474,20 @@ static const char *sentence_of(const struct teller *teller)
                                                      : reason_text(found->reason));
 }
 
+/* "DeviceClass gpus", "ResourceClaim ml/a; did you mean b?": what is missing, without a verb. */
+static bool is_only_name(const char *fault)
+{
+    const size_t kind = strcspn(fault, " ");
+    const char *name = fault[kind] ? fault + kind + 1 : "";
+    const size_t len = strcspn(name, " ");
+    return len > 0 && (name[len] == '\0' || name[len - 1] == ';' || name[len - 1] == ',');
+}
+
+static bool ends_a_sentence(const char *text)
+{
+    return text[strlen(text) - 1] == '?';
+}
+
 /* The claims themselves are at fault, on whichever node. */
 static bool tell_claims(const struct headline_question *question, struct headline *headline)
 {
@@ -429,12 +502,13 @@ static bool tell_claims(const struct headline_question *question, struct headlin
     headline->result = is_unjudged && !is_missing ? RESULT_NOT_JUDGED : RESULT_DOES_NOT_FIT;
     headline->cause = is_missing ? CAUSE_MISSING : CAUSE_CLAIMS;
     headline->text =
-        fault[0]
-            ? arena_printf(arena, "%c%s.",
+        !fault[0] ? is_missing ? "A resource claim, template or class that it names does not exist."
+                               : "Its resource claims are not judged."
+        : is_missing && is_only_name(fault)
+            ? arena_printf(arena, "There is no %s%s", fault, ends_a_sentence(fault) ? "" : ".")
+            : arena_printf(arena, "%c%s.",
                            fault[0] >= 'a' && fault[0] <= 'z' ? fault[0] - 'a' + 'A' : fault[0],
-                           fault + 1)
-        : is_missing ? "A resource claim, template or class that it names does not exist."
-                     : "Its resource claims are not judged.";
+                           fault + 1);
     return true;
 }
 

@@ -61,6 +61,9 @@ const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_
                            struct arena *arena);
 /* Whether its units are GPUs, and not slices or shares. */
 bool headline_is_whole_gpu(const char *resource);
+/* In the unit in which people read such an amount: whole CPUs above 10, whole Gi above 10Gi. */
+int64_t headline_round_down(const char *resource, int64_t n);
+int64_t headline_round_up(const char *resource, int64_t n);
 /* "8 CPU", "64Gi of memory" */
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena);
 

@@ -446,11 +446,11 @@ static bool ask_less_of_others(struct remedy_search *search)
             continue;
         if (lack >= need->amount || strcmp(need->resource->name, "pods") == 0)
             return false;
+        const int64_t less = headline_round_down(need->resource->name, need->amount - lack);
         for (size_t j = 0; j < search->trials.n_roles; j++)
-            set_demand(search, &facts[j], need->resource->name, need->amount - lack);
-        text = remedies_join(
-            text, headline_amount(need->resource->name, need->amount - lack, search->arena), true,
-            "and", search->arena);
+            set_demand(search, &facts[j], need->resource->name, less);
+        text = remedies_join(text, headline_amount(need->resource->name, less, search->arena), true,
+                             "and", search->arena);
     }
     if (!text[0] || !remedies_try(search, facts, &end))
         return false;

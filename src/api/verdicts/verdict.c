@@ -319,6 +319,8 @@ static const char *why_text(const json_t *node, struct arena *arena)
                             lacking_gpus(node) == 1 ? "" : "s");
     if (strcmp(reason, "gpu_absent") == 0)
         return arena_printf(arena, "no %s", detail_of(node));
+    if (strcmp(reason, "resource") == 0)
+        return arena_printf(arena, "too little %s", detail_of(node));
     if (strcmp(reason, "taint") != 0)
         return text_member(node, "message");
     return strncmp(detail_of(node), "node.kubernetes.io/", 19) == 0 ? "not ready or cordoned"
