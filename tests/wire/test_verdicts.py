@@ -293,6 +293,27 @@ def test_anti_affinity_is_not_a_lack_of_gpus(service):
     assert (job["verdict"]["result"], job["verdict"]["text"]) == ("partlyFits", "No node open to it has 1 GPU left; a100-mig-1 lacks 1.")
 
 
+TERM = {"labelSelector": {"matchLabels": {"app": "nobody"}}, "topologyKey": "kubernetes.io/hostname"}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
+
+
+@pytest.mark.parametrize(
+    "spec, replicas, remedies",
+    [
+        ({"affinity": {"podAffinity": {REQUIRED: [TERM]}}}, 2, ["drop the required pod affinity"]),
+        ({"topologySpreadConstraints": [SPREAD]}, 2, ["drop the topology spread constraints"]),
+        ({"affinity": {"podAntiAffinity": {REQUIRED: [{**TERM, "labelSelector": {"matchLabels": {"app": "web"}}}]}}}, 30, ["drop the required pod anti-affinity"]),
+        ({"affinity": {"podAffinity": {REQUIRED: [TERM]}}, "topologySpreadConstraints": [SPREAD]}, 2, []),
+    ],
+)
+def test_a_rule_about_other_pods_is_dropped(service, spec, replicas, remedies):
+    """If that alone is enough."""
+    (job,) = jobs_of(service, of_kind("Deployment", "web", template_of(**spec), replicas=replicas))
+    assert [remedy["text"] for remedy in job["remedies"]] == remedies
+    assert fits(service, of_kind("Deployment", "web", template_of(), replicas=replicas))
+
+
 def test_a_model_that_the_selected_nodes_lack(service):
     asking = pod("new", 1, metadata={"namespace": "ml-training", "annotations": {"gpu-extender.io/models": "H100"}}, spec={"nodeSelector": {"accelerator": "nvidia-tesla-v100"}})
     (job,) = jobs_of(service, asking)

@@ -1,5 +1,6 @@
 /* remedies_ask: what the pods could ask for instead. See remedies_priv.h. */
 #include "api/verdicts/remedies_priv.h"
+#include "decide/peer_rules.h"
 #include "ledger/admit.h"
 #include "types/gpu_worth.h"
 #include "types/quantity.h"
@@ -352,6 +353,33 @@ static bool accept_any_node(struct remedy_search *search)
     return true;
 }
 
+/* One of its own rules about other pods. */
+static bool accept_pods(struct remedy_search *search)
+{
+    const struct peer_pod *peer = search->failing->peer;
+    const struct peer_facts *terms = peer ? peer->terms : NULL;
+    const struct {
+        enum reason rule;
+        size_t n;
+        const char *text;
+    } rules[] = {
+        {REASON_TOPOLOGY_SPREAD, terms ? terms->n_spread : 0,
+         "drop the topology spread constraints"},
+        {REASON_POD_AFFINITY, terms ? terms->n_affinity : 0, "drop the required pod affinity"},
+        {REASON_POD_ANTI_AFFINITY, terms ? terms->n_anti_affinity : 0,
+         "drop the required pod anti-affinity"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const struct trial trial = {.lifted_rule = rules[i].rule};
+        struct trial_end end;
+        if (rules[i].n == 0 || !trial_run(&search->trials, &trial, &end))
+            continue;
+        remedies_offer(search, "accept", rules[i].text, &end, NULL);
+        return true;
+    }
+    return false;
+}
+
 static bool chooses_labels(const struct headline *headline)
 {
     return headline->cause == CAUSE_LABEL ||
@@ -363,6 +391,7 @@ static bool accept_what_decides(struct remedy_search *search)
     const struct headline *headline = search->question->headline;
     return accept_any_node(search) || (headline->cause == CAUSE_TAINT && accept_taints(search)) ||
            (headline->cause == CAUSE_SHARED && accept_shares(search)) ||
+           (headline->cause == CAUSE_PODS && accept_pods(search)) ||
            (chooses_labels(headline) && accept_labels(search));
 }
 
@@ -372,7 +401,8 @@ void remedies_accept(struct remedy_search *search)
     const struct headline *headline = search->question->headline;
     if (accept_what_decides(search) || accept_models(search) ||
         (headline->cause != CAUSE_TAINT && accept_taints(search)) ||
-        (!chooses_labels(headline) && accept_labels(search)))
+        (!chooses_labels(headline) && accept_labels(search)) ||
+        (headline->cause != CAUSE_PODS && accept_pods(search)))
         return;
     if (headline->cause != CAUSE_SHARED)
         (void)accept_shares(search);

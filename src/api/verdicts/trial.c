@@ -62,6 +62,23 @@ static const struct peer_pod *peer_in(const struct peer_pod *peer, const char *n
     return moved;
 }
 
+static const struct peer_pod *without_rule(const struct peer_pod *peer, enum reason rule,
+                                           struct arena *arena)
+{
+    struct peer_pod *freed = ARENA_NEW(arena, struct peer_pod);
+    struct peer_facts *terms = ARENA_NEW(arena, struct peer_facts);
+    *freed = *peer;
+    *terms = *peer->terms;
+    if (rule == REASON_TOPOLOGY_SPREAD)
+        terms->n_spread = 0;
+    else if (rule == REASON_POD_AFFINITY)
+        terms->n_affinity = 0;
+    else
+        terms->n_anti_affinity = 0;
+    freed->terms = peer_facts_have_terms(terms) ? terms : NULL;
+    return freed;
+}
+
 static struct fit_question question_of(const struct trials *trials, const struct trial *trial,
                                        size_t i, struct arena *arena)
 {
@@ -73,6 +90,8 @@ static struct fit_question question_of(const struct trials *trials, const struct
                                         &wanted.asker.priority);
     if (wanted.peer && trial->namespace_)
         wanted.peer = peer_in(wanted.peer, namespace_, arena);
+    if (trial->lifted_rule && wanted.peer && wanted.peer->terms)
+        wanted.peer = without_rule(wanted.peer, trial->lifted_rule, arena);
     if (trial->facts)
         wanted.shape = cluster_resolve(trials->fork, &trial->facts[i], arena);
     wanted.quota = NULL;

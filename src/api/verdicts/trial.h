@@ -40,6 +40,8 @@ struct trial {
     const struct shape_facts *facts;
     const char *namespace_;     /* the same; NULL: theirs */
     const char *priority_class; /* the same */
+    enum reason lifted_rule;    /* REASON_TOPOLOGY_SPREAD, REASON_POD_AFFINITY or
+                                   REASON_POD_ANTI_AFFINITY: they have no such rule; 0: they have */
     bool lifts_quota;
     bool lifts_node_name; /* the pods may go to any node */
     /* Pods that have left a node. NULL: none have. */
