@@ -131,6 +131,16 @@ def test_separate_pods_of_a_group_share_a_rack(ask_for_group):
     assert {entry["verdict"]["text"] for entry in answer["jobs"]} == {"No rack has 32 free GPUs for the group; the best has 24."}
 
 
+def test_pods_that_fit_wait_for_the_rest_of_their_group(ask_for_group):
+    """The cluster has six nodes. A pod beyond the group's size is no matter."""
+    answer = ask_for_group(*(member(i, "prefer rack", size=7) for i in range(7)), member(0, "prefer rack", gpus=0, size=1, group="other"))
+    assert [job["verdict"]["text"] for job in answer["jobs"]][:6] == ["Its group ring: 6 of 7 would fit now."] * 6
+    assert [workload["verdict"]["cause"] for workload in answer["workloads"]][:6] == ["group"] * 6
+    assert [job["verdict"]["result"] for job in answer["jobs"]] == ["doesNotFit"] * 7 + ["fits"]
+    answer = ask_for_group(*(member(i, "prefer rack", size=6) for i in range(7)))
+    assert [job["verdict"]["result"] for job in answer["jobs"]] == ["fits"] * 6 + ["doesNotFit"]
+
+
 def test_the_rack_of_a_group_has_room_for_its_largest_pods(ask_for_group):
     answer = ask_for_group(member(0, gpus=1, size=2), member(1, gpus=8, size=2), member(0, group="other"))
     assert [nodes_of(workload) for workload in answer["workloads"]] == [["a0"], ["a1"], ["c0"]]
