@@ -31,6 +31,19 @@ void buf_fini(struct buf *buf);
 
 /* Adds nothing if the content would exceed the maximum. */
 void buf_add(struct buf *buf, const void *bytes, size_t len);
+/* Whether n bytes more fit; makes room for them. */
+bool buf_make_room(struct buf *buf, size_t n);
+/* Adds n bytes, which the caller fills in. NULL: they do not fit. Inline, for thousands of names.
+ */
+static inline char *buf_extend(struct buf *buf, size_t n)
+{
+    if (n >= buf->size - buf->len && !buf_make_room(buf, n))
+        return NULL;
+    char *at = buf->data + buf->len;
+    buf->len += n;
+    at[n] = '\0';
+    return at;
+}
 /* Inline, so that the length of a literal is a constant. */
 static inline void buf_add_text(struct buf *buf, const char *text)
 {

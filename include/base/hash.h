@@ -150,11 +150,32 @@ static inline uint64_t hash_keyed(struct siphash_key key, const void *data, size
     return siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
 }
 
+/* ---- names of nodes, of which a request has thousands ----
+ *
+ * Folded multiplication, as in wyhash: one for each eight bytes, and two for the rest with the
+ * length. Both factors depend on the secret key. */
+
+static inline uint64_t hash_name_word(struct siphash_key key, uint64_t hash, uint64_t word)
+{
+    __extension__ typedef unsigned __int128 product_type;
+    const product_type product = (product_type)(hash ^ word) * (key.k1 | 1);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* hash: k0 of the key, or that of the words before. tail: the last len % 8 bytes. */
+static inline uint64_t hash_name_end(struct siphash_key key, uint64_t hash, uint64_t tail,
+                                     size_t len)
+{
+    hash = hash_name_word(key, hash, tail ^ (uint64_t)len << 56);
+    return hash_name_word(key, hash, key.k0);
+}
+
 /* With the process's key. */
+uint64_t hash_name(const char *name, size_t len);
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_text(const char *text);
 
-/* A text with its length and hash_text(), which whoever scans it has anyway. */
+/* A name with its length and hash_name(), which whoever scans it has anyway. */
 struct hashed_text {
     const char *text;
     size_t len;

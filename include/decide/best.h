@@ -15,6 +15,9 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
 /* position: returned in struct ranked_node; ascending from call to call. A node that is added twice
  * counts once. */
 void best_add(struct best *best, const struct node *node, size_t position);
+/* fit_judge_next(), and best_add() if the node fits. NULL: no such node. */
+enum reason best_judge(struct best *best, struct fit_round *round, const struct node *node,
+                       size_t position);
 /* The kept nodes, best first, without scores. A node that was added twice has its first
  * position. */
 const struct ranked_node *const *best_end(const struct best *best, size_t *ret_n);

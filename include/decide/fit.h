@@ -88,8 +88,11 @@ struct fit_round {
     const struct need *gpus; /* the only need for GPUs; NULL: a verdict depends on more than it */
     struct known_model known[N_KNOWN_MODELS];
 };
+struct node_hot;
 struct fit_round fit_round_of(const struct fit_question *question);
 
+/* Whether its verdict holds for all nodes whose hot parts are alike. */
+bool fit_is_by_hot(const struct fit_round *round, const struct node_hot *hot);
 /* Like fit_judge(), but faster for many nodes. */
 enum reason fit_judge_next(struct fit_round *round, const struct node *node);
 

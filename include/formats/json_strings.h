@@ -19,6 +19,7 @@
 struct json_strings {
     struct hashed_text *items; /* NULL: the list is not there, or no list, and then in rest */
     size_t n;
+    bool are_plain;   /* they need no escape in buf_add_quoted() */
     const char *rest; /* the object with an empty list in place of the list, and aside null */
     size_t rest_len;
     char *aside; /* the value set aside; NULL: it is not there */

@@ -382,6 +382,8 @@ bool cluster_know_pod(const struct cluster *cluster, const char *uid, uint64_t v
  * its texts. */
 struct node_facts cluster_node_facts(const struct node *node, struct arena *arena);
 
+/* So many NULs follow the one that ends it: it can be read by words of eight bytes. */
+#define NODE_NAME_PADDING 7
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);
 /* The GPUs that a pod gets by the resource, which the node need not report. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define NODE_HOT_DOMAIN_BITS 30
+#define NODE_HOT_KIND_BITS 8
 
 struct node_hot {
     const struct cluster *cluster;
@@ -30,7 +31,9 @@ struct node_hot {
     unsigned int has_nominations : 1;
     unsigned int has_mark : 1;    /* node_mark() */
     unsigned int has_devices : 1; /* GPUs that come by DRA and are not shadowed */
-    unsigned int unused : 11;     /* 0: all bytes are compared */
+    /* A hash of what decides how it ranks: its pool, model and free amounts. */
+    unsigned int kind : NODE_HOT_KIND_BITS;
+    unsigned int unused : 3; /* 0: all bytes are compared */
     /* What follows is only counted (ledger/domains.h), and says nothing of the node's room. */
     unsigned int domain : NODE_HOT_DOMAIN_BITS; /* the innermost; 0: in none */
     /* Of a node in a domain: ready, not cordoned, and with GPUs; and these are all free. */

@@ -82,12 +82,14 @@ static bool grow(struct buf *buf, size_t more)
     size_t size = buf->size ? buf->size : 256;
     while (size < need)
         size = size > SIZE_MAX / 2 ? need : size * 2;
+    if (size > buf->max)
+        size = buf->max + 1; /* buf_extend() looks at the size only */
     buf->data = buf->is_secret ? grow_secret(buf, size) : mem_grow(buf->data, size, 1);
     buf->size = size;
     return true;
 }
 
-static inline bool make_room(struct buf *buf, size_t more)
+bool buf_make_room(struct buf *buf, size_t more)
 {
     if (more > buf->max - buf->len) {
         buf->overflowed = true;
@@ -98,13 +100,10 @@ static inline bool make_room(struct buf *buf, size_t more)
 
 static bool add(struct buf *buf, const void *bytes, size_t len)
 {
-    if (!make_room(buf, len))
-        return false;
-    if (len > 0)
-        memcpy(buf->data + buf->len, bytes, len);
-    buf->len += len;
-    buf->data[buf->len] = '\0';
-    return true;
+    char *at = buf_extend(buf, len);
+    if (at && len > 0)
+        memcpy(at, bytes, len);
+    return at;
 }
 
 void buf_add(struct buf *buf, const void *bytes, size_t len)
@@ -122,7 +121,7 @@ void buf_printf(struct buf *buf, const char *format, ...)
     va_end(args);
     if (len < 0) {
         buf->overflowed = true; /* more than INT_MAX */
-    } else if (make_room(buf, (size_t)len)) {
+    } else if (buf_make_room(buf, (size_t)len)) {
         (void)vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
         buf->len += (size_t)len;
     }
@@ -250,15 +249,12 @@ static bool is_plain(const char *text, size_t len)
 
 static bool add_quoted_plain(struct buf *buf, const char *text, size_t len)
 {
-    if (!is_plain(text, len) || !make_room(buf, len + 2))
+    char *at = is_plain(text, len) ? buf_extend(buf, len + 2) : NULL;
+    if (!at)
         return false;
-    char *end = buf->data + buf->len;
-    *end++ = '"';
-    memcpy(end, text, len);
-    end += len;
-    *end++ = '"';
-    *end = '\0';
-    buf->len += len + 2;
+    *at = '"';
+    memcpy(at + 1, text, len);
+    at[len + 1] = '"';
     return true;
 }
 

@@ -11,27 +11,45 @@
 #include "ledger/node_hot.h"
 
 struct alike {
-    struct node_hot hot;
-    struct ranked_node ranked; /* weighed; the node is the first of them. NULL: empty */
+    struct node_hot hot;       /* gpus NULL: the entry is empty */
+    struct ranked_node ranked; /* the node is the first of them; NULL: not weighed yet */
     /* The caller's, 0 or NULL in a new entry. */
     size_t seen;
     int order;
+    bool is_judged;
+    enum reason verdict;
     struct open_kind *kind; /* of what_if.c */
 };
 
+#define N_ALIKE ((size_t)1 << NODE_HOT_KIND_BITS)
+
 struct alikes {
     const struct score *score;
-    struct alike *entries; /* by hash of the hot part and the takes; NULL: the cost needs more */
-    size_t n;              /* a power of two */
-    const struct resource *wanted; /* the pod's only GPU resource; NULL: it has claims */
+    struct alike *entries;         /* by kind of the hot part; NULL: the cost needs more than it */
+    const struct resource *wanted; /* the pod's only GPU resource */
+    struct alike *taken;           /* by hash of the hot part and the takes; NULL: no claims */
 };
 
 struct alikes alikes_begin(const struct score *score, struct arena *arena);
-/* The entry for nodes like this one, which exists and is not weighed. It may replace another; NULL:
- * the node is not cached. */
-struct alike *alikes_find(const struct alikes *alikes, const struct ranked_node *ranked);
+/* The entry for nodes like this one, which may replace another; NULL: the node is not cached. Runs
+ * for every node, so it is inline. */
+static inline struct alike *alikes_find(const struct alikes *alikes, const struct node *node)
+{
+    const struct node_hot *hot = node_hot(node);
+    if (!alikes->entries || hot->gpus != alikes->wanted || hot->has_soft_taints || hot->has_devices)
+        return NULL;
+    struct alike *alike = &alikes->entries[hot->kind];
+    if (alike->hot.gpus && !node_hot_is_alike(&alike->hot, hot)) /* two kinds take turns */
+        alike = &alikes->entries[hot->kind ^ 1];
+    if (!alike->hot.gpus || !node_hot_is_alike(&alike->hot, hot))
+        *alike = (struct alike){.hot = *hot};
+    return alike;
+}
+/* The same for a pod with claims whose takes on that node are known. */
+struct alike *alikes_find_taken(const struct alikes *alikes, const struct ranked_node *ranked);
+/* rank_weigh() of the entry, if it is the first time. */
+void alikes_weigh_kind(const struct alikes *alikes, struct alike *alike, const struct node *node);
 /* rank_weigh(), or a copy of what it gave for the entry. */
-void alikes_weigh(const struct alikes *alikes, const struct alike *alike,
-                  struct ranked_node *ranked);
+void alikes_weigh(const struct alikes *alikes, struct alike *alike, struct ranked_node *ranked);
 
 #endif

@@ -81,14 +81,35 @@ static void insert(struct best *best, const struct ranked_node *ranked)
     best->n_changes++;
 }
 
-void best_add(struct best *best, const struct node *node, size_t position)
+static void add(struct best *best, struct alike *alike, const struct node *node, size_t position)
 {
-    struct ranked_node ranked = {.node = node, .position = position};
-    struct alike *alike = alikes_find(&best->alikes, &ranked);
+    if (alike)
+        alikes_weigh_kind(&best->alikes, alike, node);
     if (alike && is_worse(best, alike, node))
         return;
+    struct ranked_node ranked = {.node = node, .position = position};
     alikes_weigh(&best->alikes, alike, &ranked);
     insert(best, &ranked);
+}
+
+void best_add(struct best *best, const struct node *node, size_t position)
+{
+    add(best, alikes_find(&best->alikes, node), node, position);
+}
+
+enum reason best_judge(struct best *best, struct fit_round *round, const struct node *node,
+                       size_t position)
+{
+    struct alike *alike = node ? alikes_find(&best->alikes, node) : NULL;
+    const bool is_known = alike && alike->is_judged;
+    const enum reason verdict = is_known ? alike->verdict : fit_judge_next(round, node);
+    if (alike && !is_known) {
+        alike->is_judged = fit_is_by_hot(round, node_hot(node));
+        alike->verdict = verdict;
+    }
+    if (verdict == REASON_FITS)
+        add(best, alike, node, position);
+    return verdict;
 }
 
 const struct ranked_node *const *best_end(const struct best *best, size_t *ret_n)

@@ -332,10 +332,16 @@ static enum gpu_room gpu_room_of(const struct node_hot *hot, const struct need *
     return hot->free_gpus < gpus->amount ? GPU_ROOM_TAKEN : GPU_ROOM_FREE;
 }
 
+bool fit_is_by_hot(const struct fit_round *round, const struct node_hot *hot)
+{
+    return round->gpus && !hot->is_mixed && !hot->has_mark && !hot->has_nominations &&
+           !hot->has_devices;
+}
+
 enum reason fit_judge_next(struct fit_round *round, const struct node *node)
 {
-    const struct node_hot *hot = node && round->gpus ? node_hot(node) : NULL;
-    if (!hot || hot->is_mixed || hot->has_mark || hot->has_nominations || hot->has_devices)
+    const struct node_hot *hot = node ? node_hot(node) : NULL;
+    if (!hot || !fit_is_by_hot(round, hot))
         return fit_judge(node, round->question);
     const char *word = hot->model_word;
     struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];

@@ -201,7 +201,9 @@ static size_t weigh_all(const struct score *score, const struct ranked_node *nod
     size_t n_kinds = 0;
     for (size_t i = 0; i < n_nodes; i++) {
         const struct node *node = nodes[i].node;
-        struct alike *alike = node ? alikes_find(&alikes, &nodes[i]) : NULL;
+        struct alike *alike = !node          ? NULL
+                              : alikes.taken ? alikes_find_taken(&alikes, &nodes[i])
+                                             : alikes_find(&alikes, node);
         places[i] = (struct rank_place){node, NULL, nodes[i].position, {0}};
         if (!node)
             continue;
@@ -244,14 +246,10 @@ static struct ranked_node **number_kinds(struct rank_place *places, size_t n_nod
     return sorted;
 }
 
+/* Of a node's name: NODE_NAME_PADDING. */
 static uint64_t first_bytes(const char *text)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes = bytes << 8 | (unsigned char)*text;
-        text += *text != '\0';
-    }
-    return bytes;
+    return __builtin_bswap64(siphash_bytes((const unsigned char *)text, sizeof(uint64_t)));
 }
 
 /* Names often differ only behind a long beginning. */

@@ -156,8 +156,8 @@ static bool is_within(const struct node *node, const struct fit_question *questi
 static struct open_kind *weigh(struct open_nodes *open, const struct alikes *alikes,
                                const struct node *node)
 {
-    struct ranked_node ranked = {.node = node}; /* without takes: by claims no nodes are alike */
-    struct alike *alike = alikes_find(alikes, &ranked);
+    struct alike *alike = alikes_find(alikes, node); /* by claims none are alike */
+    struct ranked_node ranked = {.node = node};
     if (alike && alike->kind)
         return alike->kind;
     alikes_weigh(alikes, alike, &ranked);

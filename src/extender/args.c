@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 
 static const char *namespace_in(const json_t *pod)
 {
@@ -246,6 +247,7 @@ int args_read_body(const struct extender *extender, struct exchange *exchange,
     if (json_strings_take(text, len, &KEYS, arena, &names)) {
         body.names = names.items;
         body.n_names = names.n;
+        body.are_plain = names.are_plain;
         r = read_rest(&names, only, &body.root, err);
         if (r == 0 && names.aside)
             r = read_pod_text(extender, &names, policy, arena, &body, err);
@@ -296,6 +298,7 @@ int args_init(struct args *ret_args, const struct extender *extender, struct exc
     args.root = body.root;
     args.names = body.names;
     args.n_names = body.n_names;
+    args.are_plain = body.are_plain;
     if (r == 0 && !json_is_object(args.root))
         r = err_set(err, EINVAL, "is %s, should be an ExtenderArgs object",
                     json_type_text(args.root));
@@ -318,4 +321,17 @@ int args_init(struct args *ret_args, const struct extender *extender, struct exc
 void args_fini(struct args *args)
 {
     json_decref(args->root);
+}
+
+void args_add_name(const struct args *args, size_t name, struct buf *out)
+{
+    const struct hashed_text *text = &args->names[name];
+    char *at = args->are_plain ? buf_extend(out, text->len + 2) : NULL;
+    if (!at) {
+        buf_add_quoted_len(out, text->text, text->len);
+        return;
+    }
+    *at = '"';
+    memcpy(at + 1, text->text, text->len);
+    at[text->len + 1] = '"';
 }

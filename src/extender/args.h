@@ -21,6 +21,7 @@ struct args {
     const char *pod_version;   /* metadata.resourceVersion; "" if absent */
     struct hashed_text *names; /* offered nodes, in the order received */
     size_t n_names;
+    bool are_plain;   /* the names; false: they may need escapes */
     bool is_deferred; /* the pod's own preferences let kube-scheduler choose among fitting nodes */
     bool has_nodes;   /* nodeCacheCapable is false: whole Nodes come and go */
     const json_t *nodes; /* Nodes.items of the same nodes; NULL: none */
@@ -36,6 +37,7 @@ struct args_body {
     /* NodeNames, in the arena and the request's body; NULL: they are in root, if at all. */
     struct hashed_text *names;
     size_t n_names;
+    bool are_plain;
 };
 /* only: the members to read beside the Pod, as in json_stream.h; NULL: all. -EINVAL: no JSON. */
 int args_read_body(const struct extender *extender, struct exchange *exchange,
@@ -52,5 +54,7 @@ struct fit_question args_question(const struct cluster *cluster, const struct po
 int args_init(struct args *ret_args, const struct extender *extender, struct exchange *exchange,
               const struct policy *policy, struct err *err);
 void args_fini(struct args *args);
+/* buf_add_quoted() of the name. */
+void args_add_name(const struct args *args, size_t name, struct buf *out);
 
 #endif

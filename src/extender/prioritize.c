@@ -98,11 +98,13 @@ static void add_priorities(const struct args *args, const struct ranked_node *ra
     buf_add_text(out, "[");
     buf_add(out, HOST, args->n_names > 0 ? strlen(HOST) : 0);
     for (size_t i = 0; i < args->n_names; i++) {
-        const struct hashed_text *name = &args->names[ranked[i].position];
         const struct hashed_text *end = &ends[ranked[i].score];
         const bool is_last = i + 1 == args->n_names;
-        buf_add_quoted_len(out, name->text, name->len);
-        buf_add(out, end->text, end->len - is_last * sizeof HOST);
+        args_add_name(args, ranked[i].position, out);
+        const size_t len = end->len - is_last * sizeof HOST;
+        char *at = buf_extend(out, len);
+        if (at)
+            memcpy(at, end->text, len);
     }
     buf_add_text(out, "]");
 }

@@ -28,6 +28,7 @@ struct finder {
     char *mark;                                  /* first byte of the current key or item */
     enum { OTHER_KEY, LIST_KEY, ASIDE_KEY } key; /* of the current member */
     bool has_list;
+    bool has_odd;              /* an item that is not ASCII */
     bool is_inside;            /* inside the list */
     struct hashed_text *items; /* NULL: none so far */
     size_t n;
@@ -122,8 +123,10 @@ static bool end_value(struct finder *finder, char *after)
     if (!has_no_escape(finder, after - 1))
         return false;
     const size_t len = (size_t)(after - 1 - finder->mark);
+    for (size_t i = 0; i < len; i++)
+        finder->has_odd |= (unsigned char)finder->mark[i] >= 0x80;
     add_item(finder, after - 1,
-             (struct hashed_text){finder->mark, len, hash_bytes(finder->mark, len)});
+             (struct hashed_text){finder->mark, len, hash_name(finder->mark, len)});
     return true;
 }
 
@@ -148,37 +151,36 @@ static bool on_event(struct finder *finder, enum json_scan_event event, char *at
     return true;
 }
 
-/* hash_keyed() of the words that are looked at for the closing quote anyway. Returns the length.
+/* hash_name() of the words that are looked at for the closing quote anyway. Returns the length.
  * SIZE_MAX: the string has other characters than plain ASCII, or ends within 8 bytes of the end. */
-static size_t hash_plain(const char *text, const char *end, struct siphash hash, uint64_t *ret_hash)
+static size_t hash_plain(const char *text, const char *end, struct siphash_key key,
+                         uint64_t *ret_hash)
 {
     const char *at = text;
-    uint64_t word = 0;
-    uint64_t special = 0;
+    uint64_t hash = key.k0;
     for (; end - at >= 8; at += 8) {
-        word = word_at(at);
-        special = word_specials(word);
-        if (special)
-            break;
-        siphash_word(&hash, word, HASH_ROUNDS);
+        const uint64_t word = word_at(at);
+        const uint64_t special = word_specials(word);
+        if (!special) {
+            hash = hash_name_word(key, hash, word);
+            continue;
+        }
+        const unsigned n_tail = (unsigned)__builtin_ctzll(special) / 8;
+        const size_t len = (size_t)(at - text) + n_tail;
+        *ret_hash = hash_name_end(key, hash, word & ((UINT64_C(1) << (8 * n_tail)) - 1), len);
+        return at[n_tail] == '"' ? len : SIZE_MAX;
     }
-    const unsigned n_tail = special ? (unsigned)__builtin_ctzll(special) / 8 : 0;
-    if (!special || at[n_tail] != '"')
-        return SIZE_MAX;
-    hash.len = (size_t)(at - text) + n_tail;
-    hash.tail = word & ((UINT64_C(1) << (8 * n_tail)) - 1);
-    *ret_hash = siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
-    return hash.len;
+    return SIZE_MAX;
 }
 
 /* Takes items separated by a comma only. at: after an item; the scan would be in the same state
  * after the last one taken. */
 static char *take_plain_items(struct finder *finder, char *at, const char *end)
 {
-    const struct siphash begun = siphash_begin(hash_key(), false);
+    const struct siphash_key key = hash_key();
     while (end - at > 2 && at[0] == ',' && at[1] == '"') {
         struct hashed_text item = {.text = at + 2};
-        item.len = hash_plain(item.text, end, begun, &item.hash);
+        item.len = hash_plain(item.text, end, key, &item.hash);
         if (item.len == SIZE_MAX)
             break;
         at += item.len + 3;
@@ -224,10 +226,13 @@ static struct json_strings result(const struct finder *finder)
     const char *end = finder->text + finder->len;
     const bool is_first =
         finder->aside.begin && finder->list.begin && finder->aside.begin < finder->list.begin;
-    const size_t n_less = (size_t)(finder->list.end - finder->list.begin) +
-                          (size_t)(finder->aside.end - finder->aside.begin);
+    const size_t n_list = (size_t)(finder->list.end - finder->list.begin);
+    const size_t n_less = n_list + (size_t)(finder->aside.end - finder->aside.begin);
     char *rest = arena_alloc_unset(finder->arena, finder->len - n_less + sizeof "[]" + sizeof NONE);
-    struct json_strings strings = {.items = finder->items, .n = finder->n, .rest = rest};
+    const bool are_plain =
+        n_list > 0 && !finder->has_odd && !memchr(finder->list.begin, '\x7f', n_list);
+    struct json_strings strings = {
+        .items = finder->items, .n = finder->n, .are_plain = are_plain, .rest = rest};
     if (is_first)
         replace(&strings, rest, &from, &finder->aside, NONE);
     if (finder->list.begin)

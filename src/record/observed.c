@@ -100,7 +100,7 @@ static struct hashes hash_unfit(const struct observed_judgement *judgement)
 /* REASON_FITS: the node is not among them. */
 static enum reason verdict_among(const struct hashes *hashes, const char *node)
 {
-    const uint64_t hash = marked(hash_text(node), 0);
+    const uint64_t hash = marked(hash_name(node, strlen(node)), 0);
     for (size_t i = 0; i < hashes->n; i++) {
         if ((hashes->items[i] & ~VERDICT_MASK) == hash)
             return (enum reason)(hashes->items[i] & VERDICT_MASK);
@@ -110,7 +110,7 @@ static enum reason verdict_among(const struct hashes *hashes, const char *node)
 
 static bool is_among(const struct hashes *hashes, const char *node)
 {
-    const uint64_t hash = marked(hash_text(node), 0);
+    const uint64_t hash = marked(hash_name(node, strlen(node)), 0);
     size_t i = 0;
     while (i < hashes->n && hashes->items[i] != hash)
         i++;
@@ -288,7 +288,7 @@ void observed_rank(struct observed *observed, const char *uid, const char *const
 {
     struct hashes preferred = {MEM_ARRAY(uint64_t, n), n};
     for (size_t i = 0; i < n; i++)
-        preferred.items[i] = marked(hash_text(best[i]), 0);
+        preferred.items[i] = marked(hash_name(best[i], strlen(best[i])), 0);
     mutex_lock(&observed->lock);
     struct observed_row *row = find_row(observed, uid);
     if (row && row->outcome == WAITING && row->refusal == REASON_FITS && row->has_details) {

@@ -43,12 +43,14 @@ static struct shortlist *shortlist_begin(const struct cluster *cluster, const st
     return list;
 }
 
-/* The node at index `name` fits. */
-static void shortlist_add(struct shortlist *list, const struct node *node, size_t name)
+/* fit_judge_next() of the node at index `name`. */
+static enum reason shortlist_judge(struct shortlist *list, struct fit_round *round,
+                                   const struct node *node, size_t name)
 {
-    list->n_fitting++;
-    list->left_out[name] = true;
-    best_add(list->best, node, name);
+    const enum reason reason = best_judge(list->best, round, node, name);
+    list->left_out[name] = reason == REASON_FITS;
+    list->n_fitting += reason == REASON_FITS;
+    return reason;
 }
 
 /* A name offered twice is returned twice or not at all. */
@@ -168,8 +170,9 @@ struct filter_result {
     const struct node **nodes; /* NULL: unknown; only under the inventory's lock */
     enum reason *verdicts;
     const char **messages; /* of rejected nodes */
-    const bool *left_out;  /* by the shortlist */
-    const char *awaited;   /* the node where victims terminate for the pod; NULL: none */
+    size_t n_rejected;
+    const bool *left_out; /* by the shortlist */
+    const char *awaited;  /* the node where victims terminate for the pod; NULL: none */
 };
 
 /* Verdicts that may pass when the victims have ended. A quota may count victims too. */
@@ -183,7 +186,8 @@ static bool may_pass(enum reason verdict)
 static const char *find_awaited(const struct args *args, const struct fit_question *question,
                                 const struct filter_result *found)
 {
-    for (size_t i = 0; i < args->n_names && !question->in_group; i++) {
+    const bool may_be = found->n_rejected > 0 && !question->in_group;
+    for (size_t i = 0; i < args->n_names && may_be; i++) {
         if (may_pass(found->verdicts[i]) &&
             nominate_is_being_made(found->nodes[i], &question->asker, question->shape))
             return args->names[i].text;
@@ -215,7 +219,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
 #define FEW_NAMES ((size_t)256)
 
 static void judge_all(const struct cluster *cluster, const struct args *args,
-                      const struct fit_question *question, const struct filter_result *found,
+                      const struct fit_question *question, struct filter_result *found,
                       struct shortlist *list)
 {
     struct fit_round round = fit_round_of(question);
@@ -224,11 +228,14 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
             cluster_find_nodes(cluster, &args->names[i],
                                args->n_names - i < FEW_NAMES ? args->n_names - i : FEW_NAMES,
                                &found->nodes[i]);
-        found->verdicts[i] = fit_judge_next(&round, found->nodes[i]);
-        if (found->verdicts[i] != REASON_FITS)
-            found->messages[i] = fit_message(found->nodes[i], question, found->verdicts[i]);
-        else if (list)
-            shortlist_add(list, found->nodes[i], i);
+        const struct node *node = found->nodes[i];
+        const enum reason verdict =
+            list ? shortlist_judge(list, &round, node, i) : fit_judge_next(&round, node);
+        found->verdicts[i] = verdict;
+        if (verdict == REASON_FITS)
+            continue;
+        found->messages[i] = fit_message(node, question, verdict);
+        found->n_rejected++;
     }
 }
 
@@ -311,7 +318,7 @@ static void add_fitting(const struct args *args, const struct filter_result *fou
         if (args->has_nodes)
             json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
         else
-            buf_add_quoted_len(out, args->names[i].text, args->names[i].len);
+            args_add_name(args, i, out);
         separator = ",";
     }
     buf_add_text(out, "]");
@@ -354,12 +361,13 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
     struct quoted quoted[N_REASONS] = {{.message = NULL}};
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
+    const bool are_some = found->n_rejected > 0 && (found->awaited || !awaited);
     buf_add_text(out, "{");
-    for (size_t i = 0; i < args->n_names && (found->awaited || !awaited); i++) {
+    for (size_t i = 0; i < args->n_names && are_some; i++) {
         if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i].text) != awaited)
             continue;
         buf_add_text(out, separator);
-        buf_add_quoted_len(out, args->names[i].text, args->names[i].len);
+        args_add_name(args, i, out);
         buf_add_text(out, ":");
         add_message(&quoted[found->verdicts[i]], refusal ? refusal : found->messages[i], arena,
                     out);

@@ -1,6 +1,7 @@
 /* node_hot: see include/ledger/node_hot.h. */
 #include "ledger/node_hot.h"
 #include "ledger/ledger.h"
+#include "ledger/room.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -77,6 +78,13 @@ static void see_whole(struct node_hot *hot, const struct node *node)
     hot->is_whole = hot->has_open_gpus && is_whole;
 }
 
+/* Of numbers alone, so that it is the same in each run. */
+static unsigned kind_of(const struct node_hot *hot)
+{
+    const struct room room = {hot->free_gpus, hot->milli_cores, hot->memory_bytes};
+    return room_hash(&room, room_mix(hot->n_gpus, hot->pool ? hot->pool->index : 0));
+}
+
 static struct node_hot hot_of(const struct node *node)
 {
     const struct node_traits *traits = node->traits ? &node->traits->traits : NULL;
@@ -93,6 +101,7 @@ static struct node_hot hot_of(const struct node *node)
     see_others(&hot, node);
     if (hot.domain && traits && traits->ready && !traits->unschedulable)
         see_whole(&hot, node);
+    hot.kind = kind_of(&hot) & ((1U << NODE_HOT_KIND_BITS) - 1);
     return hot;
 }
 

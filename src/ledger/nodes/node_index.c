@@ -8,9 +8,9 @@
 
 #define LEAST_SLOTS ((size_t)16)
 
-/* How many names a step of a lookup is ahead of the next one, which needs the memory that it
- * fetches: first the slot, then the node. */
-#define AHEAD ((size_t)8)
+/* How many names a step of a lookup takes before the next step, which needs the memory that it
+ * fetches: first the slots, then the nodes. */
+#define STEP ((size_t)32)
 
 /* The first slot, starting at from, that is free or has the hash. */
 static size_t probe(const struct node_index *index, uint64_t hash, size_t from)
@@ -61,14 +61,14 @@ void node_index_add(struct node_index *index, struct node *node)
 {
     if (index->n + 1 > index->n_slots / 4 * 3)
         grow(index);
-    put(index, (struct node_slot){hash_text(node->name), node});
+    put(index, (struct node_slot){hash_name(node->name, strlen(node->name)), node});
     index->n++;
 }
 
 void node_index_remove(struct node_index *index, const struct node *node)
 {
     const size_t mask = index->n_slots - 1;
-    size_t gap = hash_text(node->name) & mask;
+    size_t gap = hash_name(node->name, strlen(node->name)) & mask;
     while (index->slots[gap].node != node)
         gap = (gap + 1) & mask;
     /* Moves each later node of the run forward, but never before the slot of its hash. */
@@ -85,7 +85,7 @@ void node_index_remove(struct node_index *index, const struct node *node)
 
 struct node *node_index_find(const struct node_index *index, const char *name)
 {
-    return index->n > 0 ? find(index, name, hash_text(name)) : NULL;
+    return index->n > 0 ? find(index, name, hash_name(name, strlen(name))) : NULL;
 }
 
 /* ---- many names ---- */
@@ -101,10 +101,29 @@ static struct node *fetch_node(const struct node_index *index, uint64_t hash)
     return node;
 }
 
+static uint64_t word_at(const char *text)
+{
+    return siphash_bytes((const unsigned char *)text, sizeof(uint64_t));
+}
+
+/* By words, as long as these are equal. */
+static bool is_named(const struct node *node, const struct hashed_text *name)
+{
+    size_t at = 0;
+    if (name->len < sizeof(uint64_t))
+        return strcmp(node->name, name->text) == 0;
+    for (; at + sizeof(uint64_t) <= name->len; at += sizeof(uint64_t)) {
+        if (word_at(node->name + at) != word_at(name->text + at))
+            return false;
+    }
+    at = name->len - sizeof(uint64_t);
+    return word_at(node->name + at) == word_at(name->text + at) && !node->name[name->len];
+}
+
 static const struct node *checked(const struct node_index *index, const struct hashed_text *name,
                                   const struct node *node)
 {
-    if (node && strcmp(node->name, name->text) != 0)
+    if (node && !is_named(node, name))
         node = find(index, name->text, name->hash);
     return node && node->traits ? node : NULL;
 }
@@ -112,13 +131,17 @@ static const struct node *checked(const struct node_index *index, const struct h
 void node_index_find_all(const struct node_index *index, const struct hashed_text *names, size_t n,
                          const struct node **ret_nodes)
 {
-    for (size_t i = 0; i < n + 2 * AHEAD; i++) {
-        if (i < n && index->n > 0)
+    if (index->n == 0) {
+        memset(ret_nodes, 0, n * sizeof(const struct node *));
+        return;
+    }
+    for (size_t begin = 0, end = 0; begin < n; begin = end) {
+        end = n - begin < STEP ? n : begin + STEP;
+        for (size_t i = begin; i < end; i++)
             __builtin_prefetch(&index->slots[names[i].hash & (index->n_slots - 1)]);
-        if (i >= AHEAD && i - AHEAD < n)
-            ret_nodes[i - AHEAD] = index->n > 0 ? fetch_node(index, names[i - AHEAD].hash) : NULL;
-        if (i >= 2 * AHEAD)
-            ret_nodes[i - 2 * AHEAD] =
-                checked(index, &names[i - 2 * AHEAD], ret_nodes[i - 2 * AHEAD]);
+        for (size_t i = begin; i < end; i++)
+            ret_nodes[i] = fetch_node(index, names[i].hash);
+        for (size_t i = begin; i < end; i++)
+            ret_nodes[i] = checked(index, &names[i], ret_nodes[i]);
     }
 }

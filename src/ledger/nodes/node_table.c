@@ -15,7 +15,8 @@ struct node *node_table_find_or_add(struct cluster *cluster, const char *name)
     struct node *node = node_index_find(&cluster->node_index, name);
     if (!node) {
         const size_t size = strlen(name) + 1;
-        node = mem_new_aligned(alignof(struct node), offsetof(struct node, name) + size);
+        node = mem_new_aligned(alignof(struct node),
+                               offsetof(struct node, name) + size + NODE_NAME_PADDING);
         memcpy(node->name, name, size);
         node->hot.cluster = cluster;
         DL_APPEND(cluster->missing_nodes, node);

@@ -28,7 +28,7 @@ static void check_taken(const char *text, size_t n, const char *const *items, co
     for (size_t i = 0; i < n; i++) {
         assert_string_equal(strings.items[i].text, items[i]);
         assert_int_equal(strings.items[i].len, strlen(items[i]));
-        assert_int_equal(strings.items[i].hash, hash_text(items[i]));
+        assert_int_equal(strings.items[i].hash, hash_name(items[i], strlen(items[i])));
     }
     assert_non_null(strings.items);
     assert_int_equal(strings.rest_len, strlen(rest));

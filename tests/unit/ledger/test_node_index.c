@@ -53,10 +53,11 @@ static void test_added_and_removed_nodes_are_found(void **state)
 /* Constructed collision: the second word of each cancels the difference of the first. */
 static void test_colliding_names_stay_separate(void **state)
 {
-    static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gpuabdgno58z9ifg"};
+    static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gputp12dyxn89tr8"};
     const struct hashed_text names[] = {hash_of_text(NAMES[0]), hash_of_text(NAMES[1])};
     struct fixture *fixture = *state;
     const struct node *found[2];
+    assert_int_equal(names[0].hash, names[1].hash);
     fixture_put_node(fixture, NAMES[0], "cpu=1", "");
     assert_null(cluster_find_node(fixture->cluster, NAMES[1]));
     fixture_put_node(fixture, NAMES[1], "cpu=1", "");
