@@ -46,6 +46,15 @@ static size_t count_room(const struct replay *replay, const struct group *group)
     return n;
 }
 
+size_t group_n_free(const struct replay *replay)
+{
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(replay->cluster, NULL); node;
+         node = cluster_next_node(replay->cluster, node))
+        n += node_resource_free(node_find_resource(node, replay->gpus)) >= GROUP_GPUS;
+    return n;
+}
+
 bool group_place_all(struct replay *replay, struct group *group)
 {
     if (count_room(replay, group) < group->size)

@@ -38,6 +38,8 @@ struct group {
 size_t group_draw(const struct trace_pod *pod, uint64_t *random);
 /* Its i-th pod. */
 struct coming group_pod(struct group *group, size_t i);
+/* Nodes with as many free GPUs as such a pod needs. */
+size_t group_n_free(const struct replay *replay);
 /* Places all of its pods, or none. */
 bool group_place_all(struct replay *replay, struct group *group);
 void group_leave(struct replay *replay, struct group *group);

@@ -316,10 +316,11 @@ static void tick_later(struct online *online)
 static void try_groups(struct online *online)
 {
     struct group *next = NULL;
+    const size_t n_free = online->groups ? group_n_free(online->replay) : 0;
     online->room++;
     for (struct group *group = online->groups; group; group = next) {
         next = group->next;
-        if (online->replay->groups == GROUPS_SESSION)
+        if (online->replay->groups == GROUPS_SESSION && group->size <= n_free)
             place_session(online, group);
         else if (online->replay->groups == GROUPS_QUOTA)
             admit(online, group);
