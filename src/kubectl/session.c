@@ -117,6 +117,10 @@ static const char *in_own_words(const struct session *session, const char *messa
         const char *of_service, *own;
         bool is_verb;
     } WORDS[] = {{"?node=", "node ", false},
+                 {"?labelSelector", "--selector", false},
+                 {"?claimSelector", "--selector", false},
+                 {"?model", "--model", false},
+                 {"?namespace", "--namespace", false},
                  {"GET /v1/inventory", " nodes", true},
                  {"GET /v1/pending", " pending", true},
                  {"GET /v1/quota", " quota", true}};

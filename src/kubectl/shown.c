@@ -8,8 +8,14 @@
 #include <stdint.h>
 #include <strings.h>
 
-/* In tables that have a wide form; it is for a query. */
-#define WIDE_HINT "?wide=true"
+/* What answers call parameters of a query, and the options for them. */
+static const struct {
+    const char *parameter, *option;
+} OPTIONS[] = {{"?wide=true", "--output=wide"},
+               {"?model", "--model"},
+               {"?namespace", "--namespace"},
+               {"?labelSelector", "--selector"},
+               {"?claimSelector", "--selector"}};
 
 #define BOLD "\x1b[1m"
 #define PLAIN "\x1b[0m"
@@ -36,19 +42,29 @@ static size_t add_verdict(const char *line, struct buf *out)
     return 0;
 }
 
+/* The line with options for parameters. */
+static void add_in_options(const char *line, struct buf *out)
+{
+    const char *at = NULL;
+    size_t i = 0;
+    for (; i < sizeof OPTIONS / sizeof *OPTIONS && !at; i++)
+        at = strstr(line, OPTIONS[i].parameter);
+    if (!at) {
+        buf_add_one_line(out, line);
+        return;
+    }
+    char *before CLEANUP(mem_free_ptr) = mem_strndup(line, (size_t)(at - line));
+    buf_add_one_line(out, before);
+    buf_add_text(out, OPTIONS[i - 1].option);
+    buf_add_one_line(out, at + strlen(OPTIONS[i - 1].parameter));
+}
+
 static void add_line(const char *line, size_t len, const struct shown_style *style, struct buf *out)
 {
     char *copy CLEANUP(mem_free_ptr) = mem_strndup(line, len);
-    char *hint = strstr(copy, WIDE_HINT);
     struct buf text;
     buf_init(&text, BUF_UNBOUNDED); /* a line of a bounded answer */
-    if (hint)
-        *hint = '\0';
-    buf_add_one_line(&text, copy);
-    if (hint) {
-        buf_add_text(&text, "--output=wide");
-        buf_add_one_line(&text, hint + strlen(WIDE_HINT));
-    }
+    add_in_options(copy, &text);
     const size_t n_shown = style->has_colour ? add_verdict(buf_text(&text), out) : 0;
     buf_add_text(out, buf_text(&text) + n_shown);
     buf_fini(&text);

@@ -90,6 +90,11 @@ def test_that_nothing_is_selected_is_said(verb, items, said_of_it):
     assert gpu(verb, *FILE, "-l", "!nope").stderr == "" or verb == "claims"
 
 
+def test_warnings_name_options_not_parameters():
+    assert said("nodes", *FILE, "--model", "H10O").startswith('warning: --model: "H10O": no node has it; did you mean H100-80GB-HBM3?\n')
+    assert said("pending", *FILE, "-n", "ml_x").startswith('warning: --namespace: "ml_x": there is no such namespace\n')
+
+
 def test_no_claims_is_said_of_what_was_asked_for():
     """Claims hold GPUs in this cluster, but not those that were asked for."""
     whole = ("claims", "--cluster-file", CLAIMS)
@@ -270,8 +275,8 @@ def test_wrong_options(words):
         (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, groups, why, pods, claims, decisions; try kubectl gpu --help"),
         (("fit", "-f", "-", "--cordon", "a"), "--cordon: is not for fit, only for what-if; try kubectl gpu --help"),
         (("quota", "-l", "a"), "--selector: is not for quota, only for nodes, pending, frag, claims; try kubectl gpu --help"),
-        (("pending", "-l", "a in b", *FILE), "?labelSelector=a in b: should be requirements separated by commas"),
-        (("claims", "-l", "a in b", *FILE), "?claimSelector=a in b: should be requirements separated by commas"),
+        (("pending", "-l", "a in b", *FILE), "--selector=a in b: should be requirements separated by commas"),
+        (("claims", "-l", "a in b", *FILE), "--selector=a in b: should be requirements separated by commas"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
         (("nodes", "-o"), "-o: needs a value"),
