@@ -84,6 +84,12 @@ def test_a_pending_pod_has_the_same_verdict(service):
     assert service.get("/v1/explain?namespace=ml-training&name=big-train-0").json()["pod"]["verdict"] == found
 
 
+def test_how_long_it_waits_is_said_in_one_unit(service):
+    """As in the column of pending."""
+    text = service.get("/v1/explain?namespace=ml-training&name=big-train-0&output=table").text
+    assert re.match(r"DOES NOT FIT  Pod ml-training/big-train-0: waits for \d+d\n", text), text
+
+
 def templates(manifest):
     """The pods of a manifest: each has metadata and spec."""
     if manifest["kind"] == "Pod":

@@ -127,9 +127,8 @@ static void write_facts(const json_t *pod, struct arena *arena, struct buf *out)
 }
 
 /* "3h", "25d"; "": unknown */
-static const char *wait_text(const json_t *owner, struct arena *arena)
+static const char *wait_text(json_int_t waits_s, struct arena *arena)
 {
-    const json_int_t waits_s = json_integer_value(json_object_get(owner, "waitsSeconds"));
     const char *age = waits_s > 0 ? text_age(waits_s, arena) : "";
     if (!*age)
         return age;
@@ -184,15 +183,16 @@ static void write_owners(const json_t *pending, struct arena *arena, struct buf 
     size_t i = 0;
     json_t *owner = NULL;
     json_array_foreach (json_object_get(pending, "owners"), i, owner) {
-        table_add(table,
-                  (const char *[]){
-                      arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
-                                   text_member(owner, "name"), text_member(owner, "kind")),
-                      text_number(owner, "pods", arena),
-                      asks_for_each(json_object_get(owner, "requests"),
-                                    json_object_get(json_object_get(owner, "gpuModels"), "models"),
-                                    arena),
-                      wait_text(owner, arena)});
+        table_add(
+            table,
+            (const char *[]){
+                arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
+                             text_member(owner, "name"), text_member(owner, "kind")),
+                text_number(owner, "pods", arena),
+                asks_for_each(json_object_get(owner, "requests"),
+                              json_object_get(json_object_get(owner, "gpuModels"), "models"),
+                              arena),
+                wait_text(json_integer_value(json_object_get(owner, "waitsSeconds")), arena)});
         table_add_note(table, note_of(owner, arena));
     }
     if (i == 0)
@@ -209,7 +209,7 @@ static void write_verdict(const json_t *pod, struct arena *arena, struct buf *ou
     const json_t *age = json_object_get(pod, "ageSeconds");
     const bool waits = strcmp(text_member(pod, "state"), "pending") == 0 && json_is_integer(age);
     const char *since =
-        waits ? arena_printf(arena, ": waits for %s", text_age(json_integer_value(age), arena))
+        waits ? arena_printf(arena, ": waits for %s", wait_text(json_integer_value(age), arena))
               : "";
     table_write_sentence(
         text_one_line(arena_printf(arena, "%s  Pod %s%s", words, text_pod(pod, arena), since),
