@@ -248,10 +248,8 @@ const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *na
     const struct gang counts = group ? gang_of(group) : (struct gang){.size = 1};
     const enum gang_state state = gang_state_of(&counts);
     const struct pod_entry *entry = find_pod(cluster, uid);
-    if (counts.treatment == GANG_ORDINARY)
-        return NULL;
-    if (state == GANG_RUNNING)
-        return hold_in_domain(cluster, group, entry, arena);
+    if (state == GANG_RUNNING || counts.treatment == GANG_ORDINARY)
+        return state == GANG_RUNNING ? hold_in_domain(cluster, group, entry, arena) : NULL;
     struct gang_hold *hold = ARENA_NEW(arena, struct gang_hold);
     *hold = (struct gang_hold){.reason = state == GANG_FORMING ? REASON_GANG_FORMING
                                                                : REASON_GANG_WAITING,
