@@ -725,7 +725,7 @@ static const struct scene SCENES[] = {
     {"costly", 1, 1, 4, 60000, costly_begin, costly_look, nothing, "low", 2},
     {"share", 1, 4, 4, 500000, share_begin, share_look, share_end, NULL, 0},
     {"pauses", 1, 4, 4, 800000, pauses_begin, pauses_look, nothing, "a", 2},
-    {"trickle", 1, 4, 4, 180000, trickle_begin, trickle_look, nothing, NULL, 0},
+    {"trickle", 1, 4, 4, 126000, trickle_begin, trickle_look, nothing, NULL, 0},
     {"rejected", 1, 4, 4, 300000, rejected_begin, rejected_look, nothing, "a", 2},
     {"slow", 1, 4, 4, 70000, slow_begin, slow_look, nothing, "a", 4},
     {"regrouped", 1, 4, 4, 10000, pauses_begin, regrouped_look, nothing, NULL, 0},

@@ -355,6 +355,19 @@ void gang_turns_see(struct gang_turns *turns, const struct gang_sight *sights, s
 
 /* ---- the end of plans ---- */
 
+/* Whether its namespace may keep no more of a model for another tick. */
+static bool is_spent(const struct gang_turns *turns, const struct group_turn *turn)
+{
+    const struct gang_limits *limits = &turns->limits;
+    for (size_t i = 0; i < turn->n_kept; i++) {
+        const struct account *account = account_of(turns, turn->namespace_, turn->kept[i].model);
+        if (account &&
+            account->level_ms > (limits->burst_s * SECOND_MS - limits->gap_ms) * account->total)
+            return true;
+    }
+    return false;
+}
+
 static enum gang_end end_of(const struct gang_turns *turns, const struct group_turn *turn,
                             int64_t now_ms)
 {
@@ -364,6 +377,8 @@ static enum gang_end end_of(const struct gang_turns *turns, const struct group_t
     if (gang_state_of(&turn->gang) == GANG_RUNNING)
         return GANG_END_NONE; /* its last bindings are under way */
     if (now_ms - turn->began_ms >= limits->plan_ms)
+        return GANG_END_LONG;
+    if (is_spent(turns, turn))
         return GANG_END_LONG;
     if (now_ms - turn->progress_ms >= limits->idle_ms)
         return GANG_END_IDLE;
@@ -513,7 +528,8 @@ static bool may_exceed_share(const struct gang_turns *turns, const struct group_
     return !has_any_plan(turns) && !(expired && now_ms - expired->at_ms < turns->limits.grace_ms);
 }
 
-/* Whether the namespace could keep that much for a whole plan. A first plan may always be made. */
+/* Whether the namespace may keep that much until the plan ends unused. A first plan may always be
+ * made. */
 static bool can_afford(struct gang_turns *turns, const struct group_turn *turn,
                        const struct gang_kept *kept, int64_t now_ms)
 {
@@ -523,7 +539,7 @@ static bool can_afford(struct gang_turns *turns, const struct group_turn *turn,
         return false;
     account->total = kept->total;
     drain(limits, account, now_ms);
-    return account->level_ms == 0 || account->level_ms + kept->gpus * limits->plan_ms <=
+    return account->level_ms == 0 || account->level_ms + kept->gpus * limits->idle_ms <=
                                          limits->burst_s * SECOND_MS * kept->total;
 }
 

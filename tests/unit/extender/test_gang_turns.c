@@ -397,6 +397,30 @@ static void test_a_namespace_is_charged(void **state)
     assert_in_range(gang_turns_kept_s(fixture->turns), 9000, 18000);
 }
 
+/* What the namespace has left need not be enough for a plan that takes all of its time: the plan
+ * ends with it. */
+static void test_a_plan_ends_with_what_its_namespace_may_keep(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct gang_sight planned = sight("ml/b", 0, 4, 4);
+    int64_t seconds = 0;
+    see_one(fixture, 0, 4, 0);
+    assert_int_equal(allow(fixture, "ml/a", 100), GANG_WAIT_NONE);
+    see_one(fixture, 0, 4, 4);
+    pass(fixture, 29 * SECOND);
+    see_one(fixture, 4, 0, 0); /* bound after 29 of 120 s */
+    see(fixture, NULL, 0);
+    assert_drops(fixture, GANG_END_CHANGED);
+    see(fixture, &planned, 1);
+    assert_int_equal(allow(fixture, "ml/b", 100), GANG_WAIT_NONE);
+    for (; seconds < 120 && next(fixture).next == GANG_REST; seconds++) {
+        see(fixture, &planned, 1);
+        gang_turns_offered(fixture->turns, "ml/b", (uint64_t)seconds + 1, fixture->now_ms);
+        pass(fixture, SECOND);
+    }
+    assert_in_range(seconds, 85, 95);
+}
+
 static void test_too_many_members_wait(void **state)
 {
     struct fixture *fixture = *state;
@@ -489,6 +513,7 @@ int main(void)
         TEST(test_share),
         TEST(test_a_larger_plan_is_made_alone),
         TEST(test_a_namespace_is_charged),
+        TEST(test_a_plan_ends_with_what_its_namespace_may_keep),
         TEST(test_too_many_members_wait),
         TEST(test_an_incomplete_group_is_given_up),
         TEST(test_what_users_see),
