@@ -2,6 +2,7 @@
 #include "decide/reserve.h"
 #include "base/mem.h"
 #include "decide/fit.h"
+#include "decide/gang_plan.h"
 #include "decide/quota.h"
 #include "ledger/asked_claims.h"
 #include "ledger/claim_usage.h"
@@ -133,6 +134,29 @@ static void commit(struct cluster *cluster, const struct reserve_question *quest
                    question->now_ms, question->now_ms + HELD_MS);
 }
 
+/* Others may have taken them since they were kept. */
+static bool are_places_free(const struct cluster *cluster, const struct known *known,
+                            int64_t now_ms)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const char *namespace_ = known->draft.namespace_;
+    const struct gang gang = gangs_find(cluster, namespace_, known->gang);
+    return gang.n_planned == 0 || gang.n_placed > 0 ||
+           gang_plan_holds(cluster, arena_printf(arena, "%s/%s", namespace_, known->gang), now_ms);
+}
+
+/* It is the first of its group, and the others have lost their places. */
+static bool has_lost_plan(const struct cluster *cluster, const struct known *known, int64_t now_ms,
+                          struct reserve_result *result)
+{
+    if (!gangs_lost_plan(cluster, known->draft.namespace_, known->gang) &&
+        are_places_free(cluster, known, now_ms))
+        return false;
+    result->reason = REASON_GANG_WAITING;
+    result->why = reason_text(REASON_GANG_WAITING);
+    return true;
+}
+
 static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
                                                const struct reserve_question *question,
                                                struct known *known, struct reserve_result *result)
@@ -147,19 +171,12 @@ static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
             asked_claims_refuse(cluster, &claims);
         return RESERVE_REFUSED;
     }
+    if (has_lost_plan(cluster, known, question->now_ms, result)) {
+        reservation_abort(cluster, &known->draft);
+        return RESERVE_REFUSED;
+    }
     commit(cluster, question, known, result);
     return RESERVE_HELD;
-}
-
-/* The others of its group have lost their places, and it is the first of them. */
-static bool has_lost_plan(const struct cluster *cluster, const struct known *known,
-                          struct reserve_result *result)
-{
-    if (!gangs_lost_plan(cluster, known->draft.namespace_, known->gang))
-        return false;
-    result->reason = REASON_GANG_WAITING;
-    result->why = reason_text(REASON_GANG_WAITING);
-    return true;
 }
 
 /* The limits may have changed since. Its PodGroup or group does not count: they were judged when
@@ -193,7 +210,7 @@ static enum reserve_verdict reserve_again(struct cluster *cluster,
         result->node_name = held->node_name;
         return RESERVE_HELD_ELSEWHERE;
     }
-    const bool is_refused = has_lost_plan(cluster, known, result) ||
+    const bool is_refused = has_lost_plan(cluster, known, question->now_ms, result) ||
                             is_over_quota(cluster, question, known, held, result);
     if (is_refused && may_lack_claim(cluster, question, known, result))
         return RESERVE_POD_UNKNOWN;

@@ -261,6 +261,26 @@ static void test_a_plan_that_others_took(void **state)
     assert_false(gang_plan_holds(fixture->cluster, KEY, NOW));
 }
 
+/* Whatever the node: before it is noticed that the plan has to be made again. */
+static void test_no_first_binding_once_others_took_a_place(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result = {0};
+    put_four(fixture);
+    plan(fixture);
+    fixture_put_pod(fixture, "ml/thief", "n1", GPU "=1");
+    for (int i = 0; i < 4; i++) {
+        const char *uid = arena_printf(fixture->arena, "ml/%d", i);
+        assert_int_equal(reserve(fixture, uid, place_of(fixture, uid), &result), RESERVE_REFUSED);
+    }
+    fixture_remove_pod(fixture, "ml/thief");
+    assert_int_equal(reserve(fixture, "ml/0", place_of(fixture, "ml/0"), &result), RESERVE_HELD);
+    fixture_put_pod(fixture, "ml/thief", "n1", GPU "=1");
+    fixture_put_pod(fixture, "ml/another", "n2", GPU "=1");
+    assert_int_equal(reserve(fixture, "ml/0", place_of(fixture, "ml/0"), &result),
+                     RESERVE_HELD_REFUSED);
+}
+
 static void test_a_choice_that_is_late_is_not_kept(void **state)
 {
     struct fixture *fixture = *state;
@@ -693,6 +713,7 @@ int main(void)
         GANG_TEST(test_no_pod_without_a_whole_plan),
         GANG_TEST(test_no_repeated_binding_without_a_whole_plan),
         GANG_TEST(test_a_plan_that_others_took),
+        GANG_TEST(test_no_first_binding_once_others_took_a_place),
         GANG_TEST(test_a_choice_that_is_late_is_not_kept),
         GANG_TEST(test_no_room),
         GANG_TEST(test_a_running_group_is_as_other_pods),
