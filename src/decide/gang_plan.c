@@ -478,7 +478,7 @@ static int64_t lack_of(const struct node *node, const struct fit_question *quest
     return lack;
 }
 
-/* What the next such pod lacks on the node that has most for it. */
+/* "lacks 8 H100": on the node that has most for the next such pod. */
 static const char *lacks_text(const struct cluster *fork, const struct fit_question *question,
                               struct arena *arena)
 {
@@ -526,7 +526,7 @@ static enum gang_choice choose_all(struct gang_place *place, const bool *domains
     return GANG_CHOSEN;
 }
 
-/* What is left after the domains that were tried. */
+/* No further domain is tried: `prefer` may use any node, and `require` none. */
 static enum gang_choice choose_without(struct gang_place *place)
 {
     enum gang_choice choice = GANG_NO_ROOM;
