@@ -348,6 +348,18 @@ static void add_narrow(struct table *table, const json_t *group, struct arena *a
                                pods_text(group, arena)});
 }
 
+static bool helps_nobody(const json_t *answer)
+{
+    size_t i = 0;
+    json_t *group = NULL;
+    json_array_foreach (json_object_get(answer, "groups"), i, group) {
+        const json_t *would_run = json_object_get(group, "wouldRun");
+        if (!json_is_integer(would_run) || json_integer_value(would_run) > 0)
+            return false;
+    }
+    return true;
+}
+
 void tables_write_node_groups(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const WIDE[] = {"GROUP", "BY",        "NODES", "MODEL",
@@ -358,8 +370,11 @@ void tables_write_node_groups(const json_t *answer, bool wide, struct arena *are
     json_t *group = NULL;
     provenance_write_warning(answer, arena, out);
     table_write_line(text_member(answer, "summary"), 0, 0, out);
-    buf_printf(out, "%s: how many of the others one more node like LIKE would let run\n\n",
-               wide ? WIDE[5] : NARROW[3]);
+    if (helps_nobody(answer)) /* then the table has no such column */
+        buf_add_text(out, "One more node of any group would let none of the others run\n\n");
+    else
+        buf_printf(out, "%s: how many of the others one more node like LIKE would let run\n\n",
+                   wide ? WIDE[5] : NARROW[3]);
     json_array_foreach (json_object_get(answer, "groups"), i, group)
         (wide ? add_wide : add_narrow)(table, group, arena);
     table_write(table, out);
