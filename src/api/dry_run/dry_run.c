@@ -189,12 +189,14 @@ static bool lack_alike(const struct job *job)
     return are_alike;
 }
 
+/* Trials with claims spend the steps that other workloads need, and give back no devices of placed
+ * pods. */
 static bool may_search(const struct job *job)
 {
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline) &&
                (job->headline.cause != CAUSE_MISSING || lack_alike(job));
     for (size_t i = 0; may && i < job->n_roles; i++)
-        may = (!job->roles[i].question.devices || (job->n_roles == 1 && job->n_placed == 0)) &&
+        may = (!job->roles[i].question.devices || (job->list->n == 1 && job->n_placed == 0)) &&
               job->roles[i].workload->domain.rule == DOMAIN_ANY &&
               !job->roles[i].question.refusal &&
               /* Of a pod whose resource is misspelt they are not read. */
