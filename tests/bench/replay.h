@@ -35,6 +35,8 @@ struct replay {
     enum group_rule groups;
     const char *hole;    /* the node whose kubelet rejects pods with GPUs; NULL: none */
     bool hole_is_active; /* now */
+    /* GPUs are devices, and the pods claim them (replay_run.c); NULL: a device plugin's. */
+    struct replay_claims *claims;
 };
 
 /* From one of the two states: below n; and strictly between 0 and 1. */

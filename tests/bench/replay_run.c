@@ -4,19 +4,23 @@
  * the figures.
  *
  *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|groups|hole
- * [SPREAD|RULE|MODE]
+ * [SPREAD|RULE|MODE|claims]
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
  * to pack. SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
  * (replay_services.h); without it there are none. RULE, of groups (replay_groups.h): alone,
- * session, quota or plan. MODE, of hole: quarantine.mode.
+ * session, quota or plan. MODE, of hole: quarantine.mode. "claims": the GPUs are devices of DRA,
+ * and the pods claim them; the allocator would give any that are free, as those of a node are
+ * equal.
  *
  * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
  * the kinds of run.
  */
 #include "base/mem.h"
+#include "decide/claim_rules.h"
 #include "decide/fit.h"
 #include "decide/rank.h"
+#include "dra/devices.h"
 #include "ledger/quarantine.h"
 #include "replay_groups.h"
 
@@ -87,28 +91,141 @@ static int64_t kube_score(const struct replay *replay, const struct node *node,
     return fit + (int64_t)((1 - fabs(cpu_share - memory_share) / 2) * 100);
 }
 
+/* ---- GPUs as devices ---- */
+
+#define DRIVER "gpu.nvidia.com"
+#define CLAIMED_MAX 64
+
+struct replay_claims {
+    struct arena *arena;
+    struct claim_rules *rules;                 /* the ranking is by claims */
+    struct claim_takes takes[CLAIMED_MAX + 1]; /* by the number of GPUs */
+};
+
+static void put_slice(struct replay *replay, const struct node_facts *node, int64_t n)
+{
+    struct arena *arena = replay->claims->arena;
+    struct device_facts *devices = ARENA_ARRAY(arena, struct device_facts, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        devices[i] = (struct device_facts){.name = arena_printf(arena, "gpu-%" PRId64, i),
+                                           .model = node->labels[0].value,
+                                           .profile = "",
+                                           .physical = "",
+                                           .node_name = ""};
+    cluster_upsert_slice(replay->cluster, &(struct slice_facts){.name = node->name,
+                                                                .driver = DRIVER,
+                                                                .pool = node->name,
+                                                                .generation = 1,
+                                                                .n_slices = 1,
+                                                                .node_name = node->name,
+                                                                .devices = devices,
+                                                                .n_devices = (size_t)n});
+}
+
+/* Takes the GPUs out of the amounts. */
+static int64_t take_gpus(struct amount *amounts, size_t *n)
+{
+    for (size_t i = 0; i < *n; i++) {
+        const int64_t gpus = amounts[i].amount;
+        if (strcmp(amounts[i].resource, "nvidia.com/gpu") != 0)
+            continue;
+        memmove(&amounts[i], &amounts[i + 1], (--*n - i) * sizeof *amounts);
+        return gpus;
+    }
+    return 0;
+}
+
+static void fill_devices(struct replay *replay)
+{
+    struct trace *trace = &replay->trace;
+    static const struct allocate_class ANY = {.name = "any"};
+    static const struct allocate_want WANT = {
+        .name = "", .class_name = "any", .device_class = &ANY};
+    static const struct allocate_request REQUEST = {.name = "gpus", .wants = &WANT, .n_wants = 1};
+    static struct pod_claim claim = {.asked = {.requests = &REQUEST, .n_requests = 1}};
+    static struct pod_claim *const NAMED[] = {&claim};
+    static uint64_t steps;
+    const struct claims_of_pod pod = {NAMED, 1, "", 0, true};
+    replay->claims->rules = claim_rules_of(&pod, NULL, &steps, replay->claims->arena);
+    cluster_upsert_device_class(replay->cluster,
+                                &(struct device_class_facts){DRIVER, .resource = "nvidia.com/gpu"});
+    for (size_t i = 0; i < trace->n_nodes; i++) {
+        struct node_facts *node = &trace->nodes[i];
+        const int64_t gpus =
+            take_gpus((struct amount *)(uintptr_t)node->capacity, &node->n_capacity);
+        cluster_upsert_node(replay->cluster, node);
+        put_slice(replay, node, gpus);
+    }
+    for (size_t i = 0; i < trace->n_pods; i++)
+        (void)take_gpus((struct amount *)(uintptr_t)trace->pods[i].shape.demand,
+                        &trace->pods[i].shape.n_demand);
+    for (size_t n = 1; n <= CLAIMED_MAX; n++)
+        replay->claims->takes[n] = (struct claim_takes){
+            .items = {{.resource = "nvidia.com/gpu", .gpus = (int64_t)n}}, .n = 1};
+}
+
+static int64_t free_devices(const struct node *node)
+{
+    size_t n = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    return n > 0 ? groups[0].free : 0;
+}
+
+/* The first that are free, as the allocator gives them. */
+static void allocate(struct replay *replay, const struct pod_facts *facts, int64_t gpus)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct claim_result results[CLAIMED_MAX];
+    const char *const holders[] = {facts->uid};
+    size_t n = 0;
+    for (int64_t i = 0; i < CLAIMED_MAX && (int64_t)n < gpus; i++) {
+        const char *name = arena_printf(arena, "gpu-%" PRId64, i);
+        size_t room = SLICE_CONSUMED_BYTES_MAX;
+        if (!devices_status(cluster_devices(replay->cluster), DRIVER, facts->node_name, name, arena,
+                            &room)
+                 .is_allocated)
+            results[n++] = (struct claim_result){DRIVER, .pool = facts->node_name, .device = name};
+    }
+    cluster_upsert_resource_claim(replay->cluster,
+                                  &(struct claim_facts){.namespace_ = facts->namespace_,
+                                                        .name = facts->uid,
+                                                        .uid = facts->uid,
+                                                        .n_devices = gpus,
+                                                        .is_allocated = true,
+                                                        .results = results,
+                                                        .n_results = n,
+                                                        .holders = holders,
+                                                        .n_holders = 1,
+                                                        .n_all_holders = 1,
+                                                        .extended_for_uid = ""});
+}
+
 /* Whether the pod fits. Checks free GPUs first, because most nodes are full. */
 static bool fits(const struct replay *replay, const struct node *node,
                  const struct fit_question *question, const struct trace_pod *pod)
 {
-    return node_resource_free(node_find_resource(node, replay->gpus)) >= pod->gpus &&
-           fit_judge(node, question) == REASON_FITS;
+    const int64_t free = replay->claims
+                             ? free_devices(node)
+                             : node_resource_free(node_find_resource(node, replay->gpus));
+    return free >= pod->gpus && fit_judge(node, question) == REASON_FITS;
 }
 
 /* The node that kube-scheduler selects, ties at random; NULL: none. */
 static const struct node *choose(struct replay *replay, const struct pod_facts *facts,
                                  const struct trace_pod *pod)
 {
-    const struct fit_question question = {.shape =
-                                              cluster_find_pod(replay->cluster, facts->uid)->shape,
-                                          .replica_of = facts->replica_of,
-                                          .scope = FIT_ALL};
+    struct fit_question question = {.shape = cluster_find_pod(replay->cluster, facts->uid)->shape,
+                                    .replica_of = facts->replica_of,
+                                    .scope = FIT_ALL};
+    const struct claim_takes *takes =
+        replay->claims && pod->gpus > 0 ? &replay->claims->takes[pod->gpus] : NULL;
     size_t n = 0;
     for (const struct node *node = cluster_next_node(replay->cluster, NULL); node;
          node = cluster_next_node(replay->cluster, node)) {
         if (fits(replay, node, &question, pod))
-            replay->ranked[n++] = (struct ranked_node){.node = node};
+            replay->ranked[n++] = (struct ranked_node){.node = node, .takes = takes};
     }
+    question.devices = takes ? replay->claims->rules : NULL;
     if (replay->weight > 0) {
         gpu_demand_settle(replay->cluster);
         rank_nodes(replay->cluster, &question, replay->ranked, n);
@@ -144,12 +261,16 @@ struct uids {
     char group[REPLAY_UID_MAX];
 };
 
+static void write_namespace(uint64_t id, char *ret_name)
+{
+    (void)snprintf(ret_name, REPLAY_UID_MAX, "team-%" PRIu64, id % REPLAY_TENANTS);
+}
+
 static struct pod_facts facts_of(const struct coming *coming, struct uids *ret_uids)
 {
     write_uid(coming->id, ret_uids->pod);
     (void)snprintf(ret_uids->service, REPLAY_UID_MAX, "service-%zu", coming->service);
-    (void)snprintf(ret_uids->namespace_, REPLAY_UID_MAX, "team-%" PRIu64,
-                   coming->id % REPLAY_TENANTS);
+    write_namespace(coming->id, ret_uids->namespace_);
     (void)snprintf(ret_uids->controller, REPLAY_UID_MAX, "Job/%" PRIu64, coming->id);
     const struct group *group = coming->group;
     if (group) {
@@ -201,6 +322,8 @@ void replay_bind(struct replay *replay, const struct coming *coming, const struc
     facts.unstarted = replay->hole_is_active && coming->pod->gpus > 0 &&
                       strcmp(node_name(node), replay->hole) == 0;
     cluster_upsert_pod(replay->cluster, &facts);
+    if (replay->claims && coming->pod->gpus > 0)
+        allocate(replay, &facts, coming->pod->gpus);
     services_place(&replay->services, coming, node);
 }
 
@@ -219,6 +342,11 @@ void replay_leave(struct replay *replay, uint64_t id)
     char uid[REPLAY_UID_MAX];
     write_uid(id, uid);
     cluster_delete_pod(replay->cluster, uid);
+    if (!replay->claims)
+        return;
+    char namespace_[REPLAY_UID_MAX];
+    write_namespace(id, namespace_);
+    cluster_delete_resource_claim(replay->cluster, namespace_, uid);
 }
 
 const struct pod_shape *replay_shape(const struct replay *replay, uint64_t id)
@@ -257,6 +385,18 @@ static void forget_impossible_pods(struct replay *replay)
             replay->trace.pods[n++] = *pod;
     }
     replay->trace.n_pods = n;
+}
+
+/* From here on the GPUs are devices. */
+static void claim_all(struct replay *replay, struct arena *arena)
+{
+    replay->claims = ARENA_NEW(arena, struct replay_claims);
+    replay->claims->arena = arena;
+    cluster_free(replay->cluster);
+    replay->cluster = cluster_new(&replay->policy);
+    fill_devices(replay);
+    replay->cpu = cluster_find_resource(replay->cluster, "cpu");
+    replay->memory = cluster_find_resource(replay->cluster, "memory");
 }
 
 static int set_policy(struct replay *replay, const char *name, int64_t weight)
@@ -306,7 +446,7 @@ int main(int argc, char **argv)
 {
     if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
         (void)fprintf(stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED "
-                              "static|arrivals|online|groups|hole [SPREAD|RULE|MODE]\n");
+                              "static|arrivals|online|groups|hole [SPREAD|RULE|MODE|claims]\n");
         return 2;
     }
     struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};
@@ -318,7 +458,11 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "replay_run: no policy %s\n", argv[3]);
         return 2;
     }
-    if (argc == 8 && strcmp(argv[6], "hole") == 0) {
+    const bool by_claims = argc == 8 && strcmp(argv[7], "claims") == 0;
+    if (by_claims) {
+        if (strcmp(argv[6], "static") != 0 || replay.most_allocated)
+            return 2;
+    } else if (argc == 8 && strcmp(argv[6], "hole") == 0) {
         replay.policy.quarantine.mode =
             strcmp(argv[7], "avoid") == 0 ? AVOIDANCE_AVOID : AVOIDANCE_OBSERVE;
     } else if (argc == 8 && strcmp(argv[6], "groups") == 0) {
@@ -334,6 +478,8 @@ int main(int argc, char **argv)
     }
     fill(&replay);
     forget_impossible_pods(&replay);
+    if (by_claims)
+        claim_all(&replay, arena);
     kind_of(argv[6])(&replay);
     cluster_free(replay.cluster);
     free(replay.ranked);
