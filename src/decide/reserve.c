@@ -194,8 +194,8 @@ static bool is_over_quota(const struct cluster *cluster, const struct reserve_qu
                                         .binds = true};
     const struct fit_question fit =
         fit_question_of(cluster, held->namespace_, &wanted, question->now_ms, arena);
-    const struct node *node = reservation_node(held);
-    result->reason = quota_judge(fit.quota, node);
+    const struct node *node = cluster_find_node(cluster, held->node_name);
+    result->reason = node ? quota_judge(fit.quota, node) : REASON_FITS; /* it may be gone */
     if (result->reason == REASON_QUOTA)
         result->why = fit_text(node, &fit, result->reason);
     return result->reason == REASON_QUOTA;

@@ -117,7 +117,7 @@ const struct node *gangs_bound_node(const struct cluster *cluster, const char *k
         const struct pod *pod = &member->pod->pod;
         const struct reservation *held = cluster_find_reservation(cluster, pod->uid);
         if (member->is_bound)
-            return held ? reservation_node(held) : cluster_find_node(cluster, pod->node_name);
+            return cluster_find_node(cluster, held ? held->node_name : pod->node_name);
     }
     return NULL;
 }

@@ -424,9 +424,32 @@ static void test_the_self_check_covers_reservations(void **state)
         all[i].reserved--;
 }
 
+/* With GPUs of two resources the models of the node count. */
+static void test_again_under_a_quota_once_the_node_is_gone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result;
+    static const char *const NAMES[] = {"default"};
+    const struct quota_limit limit = {.resource = "nvidia.com/gpu", .gpus = 8};
+    const struct quota quota = {.name = "all",
+                                .namespaces = NAMES,
+                                .n_namespaces = 1,
+                                .limits =
+                                    arena_copy(fixture->policy.arena, &limit, 1, sizeof limit),
+                                .n_limits = 1};
+    fixture_add_quota(fixture, &quota);
+    fixture_put_node(fixture, "gone", "amd.com/gpu=8 nvidia.com/gpu=8", "");
+    fixture_put_pod(fixture, "p", "", "amd.com/gpu=1 nvidia.com/gpu=1");
+    fixture_must_reserve(fixture, "p", "gone");
+    fixture_remove_node(fixture, "gone");
+    const struct reserve_question again = {.uid = "p", .node_name = "gone"};
+    assert_int_equal(reserve_room(fixture->cluster, &again, &result), RESERVE_HELD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_again_under_a_quota_once_the_node_is_gone),
         TEST(test_reserved_amounts_are_not_free),
         TEST(test_two_pods_do_not_get_the_same_room),
         TEST(test_reserving_again_holds_once_with_a_new_serial),
