@@ -31,7 +31,7 @@ struct node_hot {
     unsigned int has_nominations : 1;
     unsigned int has_mark : 1;    /* node_mark() */
     unsigned int has_devices : 1; /* GPUs that come by DRA and are not shadowed */
-    /* A hash of what decides how it ranks: its pool, model and free amounts. */
+    /* A hash of what decides how it ranks: its model and amounts. */
     unsigned int kind : NODE_HOT_KIND_BITS;
     unsigned int unused : 3; /* 0: all bytes are compared */
     /* What follows is only counted (ledger/domains.h), and says nothing of the node's room. */

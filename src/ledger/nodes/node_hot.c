@@ -78,11 +78,14 @@ static void see_whole(struct node_hot *hot, const struct node *node)
     hot->is_whole = hot->has_open_gpus && is_whole;
 }
 
-/* Of numbers alone, so that it is the same in each run. */
+/* Of no pointers, so that it is the same in each run. */
 static unsigned kind_of(const struct node_hot *hot)
 {
     const struct room room = {hot->free_gpus, hot->milli_cores, hot->memory_bytes};
-    return room_hash(&room, room_mix(hot->n_gpus, hot->pool ? hot->pool->index : 0));
+    uint64_t model = hot->n_gpus;
+    for (const char *at = hot->model_word; at && *at; at++)
+        model = room_mix(model, (unsigned char)*at);
+    return room_hash(&room, model);
 }
 
 static struct node_hot hot_of(const struct node *node)
