@@ -22,6 +22,8 @@ struct alike {
 };
 
 #define N_ALIKE ((size_t)1 << NODE_HOT_KIND_BITS)
+/* Kinds of one hash that do not replace each other. */
+#define N_ALIKE_WAYS ((size_t)4)
 
 struct alikes {
     const struct score *score;
@@ -38,11 +40,15 @@ static inline struct alike *alikes_find(const struct alikes *alikes, const struc
     const struct node_hot *hot = node_hot(node);
     if (!alikes->entries || hot->gpus != alikes->wanted || hot->has_soft_taints || hot->has_devices)
         return NULL;
-    struct alike *alike = &alikes->entries[hot->kind];
-    if (alike->hot.gpus && !node_hot_is_alike(&alike->hot, hot)) /* two kinds take turns */
-        alike = &alikes->entries[hot->kind ^ 1];
-    if (!alike->hot.gpus || !node_hot_is_alike(&alike->hot, hot))
-        *alike = (struct alike){.hot = *hot};
+    struct alike *alike = NULL;
+    for (size_t way = 0; way < N_ALIKE_WAYS; way++) {
+        alike = &alikes->entries[hot->kind ^ way];
+        if (!alike->hot.gpus)
+            break;
+        if (node_hot_is_alike(&alike->hot, hot))
+            return alike;
+    }
+    *alike = (struct alike){.hot = *hot};
     return alike;
 }
 /* The same for a pod with claims whose takes on that node are known. */
