@@ -1,12 +1,12 @@
 /*
- * topology: sums of the domains of a level (ledger/domains.h), and the choice of domains for a
+ * topology: sums of the domains of a level (ledger/pod_groups.h), and the choice of domains for a
  * group of equal pods.
  */
 #ifndef DECIDE_TOPOLOGY_H
 #define DECIDE_TOPOLOGY_H
 
 #include "base/arena.h"
-#include "ledger/domains.h"
+#include "ledger/pod_groups.h"
 
 struct topology_sums {
     size_t n_domains;

@@ -12,7 +12,7 @@
 #define FORMATS_YAML_JSON_H
 
 #include "base/err.h"
-#include "formats/bytes.h"
+#include "formats/documents.h"
 #include "formats/json_parse.h"
 #include "formats/json_stream.h"
 

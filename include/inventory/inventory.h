@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "decide/reserve.h"
 #include "ledger/claims.h"
+#include "ledger/cluster.h"
 #include "ledger/peer.h"
 
 #include <stdbool.h>
@@ -144,11 +145,56 @@ struct inventory_freshness {
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS]);
 
-/* Calls warn() with a warning for each of policy_names_missing() (inventory/policy_names.h). Never
+/* Calls warn() with a warning for each of policy_names_missing() (inventory/inventory.h). Never
  * with the lock. */
 void inventory_warn_of_quotas(struct inventory *inventory, void (*warn)(const char *text));
 
 /* Writes gauges per node and model: Prometheus text. */
 void inventory_metrics(struct inventory *inventory, struct buf *out);
+
+/* ---- node notes ---- */
+/* What the labels and resources of nodes leave open: more GPUs than labels count, impossible
+ * sizes of memory, and accelerators that the policy does not count as GPUs. And why a node is in
+ * quarantine. */
+
+/* Notes of one cluster; further ones are left out. */
+#define NODE_NOTES_MAX ((size_t)256)
+
+/* Starts empty. kind and name are those of an object ("Node", "a1"), or "Resource" and its name.
+ * Texts are in the arena. */
+struct node_notes {
+    struct inventory_problem items[NODE_NOTES_MAX];
+    size_t n;
+};
+
+/* "count unverified: label 4, offered 8 (nvidia.com/gpu.count, nvidia.com/gpu)" */
+const char *node_notes_of_count(const struct gpu_unit *unit, struct arena *arena);
+
+/* Why a sick node is avoided, or should be; NULL: it is not sick. In the arena. */
+const char *node_notes_of_mark(const struct node *node, struct arena *arena);
+
+/* The notes of the node's units. */
+void node_notes_add(const struct node *node, struct arena *arena, struct node_notes *notes);
+/* Accelerators that nodes have or pods wait for, with the line to add to the policy. */
+void node_notes_add_resources(const struct cluster *cluster, struct arena *arena,
+                              struct node_notes *notes);
+
+/* ---- policy names ---- */
+/* Names in the policy's quotas, aliases and topology.levels that the cluster does not have, with
+ * the nearest that it has. The name may be misspelt, or the nodes do not exist yet. Also GPUs
+ * that quotas with `borrow` guarantee and the nodes do not have. */
+
+struct policy_name {
+    const char *seen;   /* "quota ml: no node has the model H1OO: its limit has no effect" */
+    const char *advice; /* "did you mean H100?" */
+    const char *quota;  /* the quota whose limit has the name; NULL: no limit has it */
+};
+
+/* Models and resources of quotas; their namespaces, and the models of aliases, only if one is near,
+ * as policies are shared among clusters. In the arena. Returns their number. Compares at most
+ * POLICY_NAMES_COMPARED pairs of models, so it may be called with the lock. */
+#define POLICY_NAMES_COMPARED ((size_t)2000)
+size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
+                            struct policy_name **ret_names);
 
 #endif

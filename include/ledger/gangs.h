@@ -12,8 +12,8 @@
 #ifndef LEDGER_GANGS_H
 #define LEDGER_GANGS_H
 
-#include "ledger/domains.h"
 #include "ledger/nominate.h"
+#include "ledger/pod_groups.h"
 #include "types/reason.h"
 
 enum gang_state {

@@ -13,7 +13,7 @@
 
 /* All that the facts point to is in the arena, nothing in the JSON.
  *
- * Demand: see demand.h. Some faults let the pod run nowhere but leave its demand known: a GPU
+ * Demand: see pod.h. Some faults let the pod run nowhere but leave its demand known: a GPU
  * request that differs from its limit, an unreadable annotation, an affinity or toleration that
  * Kubernetes' validation rejects. They are ret_facts->refusal, not errors. Texts of its condition
  * PodScheduled are cut at 4 KiB. A shape over the policy's limits.podShapeBytes is reduced to the
@@ -69,5 +69,38 @@ bool pod_group_around(const json_t *object);
  */
 const char *pod_not_evaluated_text(const json_t *object, const struct policy *policy,
                                    struct arena *arena);
+
+/* ---- failed pod ---- */
+/* Reads why a kubelet rejected a pod. Source: pkg/kubelet (lifecycle/predicate.go,
+ * cm/admission/errors.go) of Kubernetes: PROTOCOL 8.7. */
+
+/* A Pod in phase Failed. Members of a wrong type count as absent. All that the facts point to is in
+ * the arena. -EINVAL: it has no usable UID. */
+int failed_pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
+                         struct failed_pod_facts *ret_facts, struct err *err);
+
+/* ---- demand ---- */
+/* A pod's need of every resource.  Effective requests as kube-scheduler computes them
+ * (k8s.io/component-helpers/resource, PodRequests): the maximum of two. First, the sum over all
+ * containers and restartable init containers (sidecars). Second, each step of the start-up
+ * sequence: the sidecars already running plus the current init container. Pod-level
+ * spec.resources replaces that for cpu, memory and hugepages only (KEP-2837). Overhead is added
+ * after. For bound pods the resources in their status count too (KEP-1287, in-place resize). */
+
+struct demand {
+    /* Sorted by resource name, including "pods": 1; each > 0 and at most 2^53, so that sums over a
+     * node fit. */
+    const struct amount *amounts;
+    size_t n_amounts;
+    /* Not NULL: GPU requests break the rules (not whole, negative, different from the limit), with
+     * the container's name and the value; or an amount exceeds 2^53. The amounts are those that
+     * kube-scheduler would count. */
+    const char *refusal;
+};
+
+/* spec: pod.spec; status: pod.status or NULL. All is in the arena. -EINVAL: a wrong type or an
+ * invalid quantity; the message names the path. */
+int demand_from_json(const json_t *spec, const json_t *status, const struct policy *policy,
+                     struct arena *arena, struct demand *ret_demand, struct err *err);
 
 #endif

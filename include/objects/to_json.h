@@ -1,6 +1,6 @@
 /*
  * to_json: writes facts as Kubernetes objects that read back to them (objects/node.h,
- * objects/pod.h, objects/resource_claim.h ...), for cluster files.
+ * objects/pod.h, objects/claims.h ...), for cluster files.
  *
  * Fields without facts are left out, or invented if the object would be invalid without them: a pod
  * has one container with the pod's complete demand. The caller owns every returned object

@@ -259,7 +259,7 @@ struct node_facts {
     size_t n_allocatable;
     bool unschedulable; /* spec.unschedulable: cordoned */
     bool ready;         /* condition Ready is True */
-    /* Other conditions that tell of a problem (objects/node_conditions.h), each line ended by a
+    /* Other conditions that tell of a problem (objects/node.h), each line ended by a
      * newline. NULL or "": none. */
     const char *conditions;
     /* Hashes, 0 if absent: status.nodeInfo.bootID, and the annotation by which an operator ends a

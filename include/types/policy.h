@@ -165,7 +165,7 @@ struct policy {
     size_t n_model_labels;
     struct gpu_model_alias *aliases;
     size_t n_aliases;
-    /* Keys of node labels that name domains, such as racks, outer to inner: ledger/domains.h. */
+    /* Keys of node labels that name domains, such as racks, outer to inner: ledger/pod_groups.h. */
     char **topology_levels;
     size_t n_topology_levels; /* at most TOPOLOGY_LEVELS_MAX */
     /* The policy's models.units. */
@@ -286,5 +286,14 @@ const char *gangs_mode_name(enum gangs_mode mode);
 const char *placement_policy_name(enum placement_policy placement);
 /* "defer"; NULL past the end. */
 const char *soft_preferences_name(enum soft_preferences soft_preferences);
+
+/* ---- accelerator ---- */
+/* Resource names of accelerators that are known, whether the policy counts them as GPUs or not.
+ * Extended resources have no type, so only a list tells an accelerator from a network function.
+ * docs/MODELS.md has the sources. */
+
+/* Whether the resource counts accelerators, or shares or slices of them, and the policy does not
+ * list it. Names that nobody knows, and amounts of memory or percentages, are none. */
+bool accelerator_is_unlisted(const struct policy *policy, const char *resource);
 
 #endif

@@ -1,8 +1,8 @@
 /* probes: liveness, readiness and metrics. See include/api/api.h. */
 #include "api/api.h"
 #include "api/reply.h"
+#include "base/clock.h"
 #include "base/metrics.h"
-#include "base/text_time.h"
 #include "inventory/live.h"
 
 #include <time.h>

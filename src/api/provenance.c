@@ -2,7 +2,7 @@
 #include "api/provenance.h"
 #include "api/table.h"
 #include "api/text.h"
-#include "base/text_time.h"
+#include "base/clock.h"
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
-/* query_names: see query_names.h. */
-#include "api/query_names.h"
+/* query_names: see reply.h. */
+#include "api/reply.h"
 #include "base/nearest.h"
 #include "ledger/model_list.h"
 

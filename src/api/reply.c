@@ -1,11 +1,10 @@
 /* reply: see reply.h. */
 #include "api/reply.h"
 #include "api/provenance.h"
-#include "api/query_names.h"
 #include "api/tables.h"
 #include "base/hash.h"
 #include "dra/devices.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 
 #include <inttypes.h>
 #include <string.h>

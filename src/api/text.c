@@ -3,7 +3,7 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "base/buf.h"
-#include "base/text_time.h"
+#include "base/clock.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -4,9 +4,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "review.h"
 
 #include <ctype.h>

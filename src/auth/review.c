@@ -3,9 +3,8 @@
 #include "auth/auth.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* clock: see include/base/clock.h and text_time.h. */
 #include "base/clock.h"
-#include "base/text_time.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "base/small_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

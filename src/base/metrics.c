@@ -1,6 +1,6 @@
 /* metrics: see include/base/metrics.h. */
 #include "base/metrics.h"
-#include "base/small_file.h"
+#include "base/file_watch.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* small_file: see include/base/small_file.h. */
-#include "base/small_file.h"
+/* small_file: see include/base/file_watch.h. */
+#include "base/file_watch.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* mapping: see mapping.h. */
 #include "mapping.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* quota_read: see setting.h. A table of keys describes each mapping. */
 #include "setting.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "mapping.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "setting.h"
 
 #include "base/mem.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "mapping.h"
 #include "types/quantity.h"
 

@@ -2,7 +2,7 @@
  * allowed client certificates ({names: [...], organizations: [...]}). */
 #include "base/mem.h"
 #include "config/syntax.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "mapping.h"
 #include "setting.h"
 

@@ -1,11 +1,11 @@
 /* settings: walks a policy file. setting.c lists the settings, setting_read.c reads a value,
  * settings_print.c prints it. */
 #include "config/settings.h"
+#include "base/file_watch.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "base/small_file.h"
 #include "config/timing.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "formats/yaml_json.h"
 #include "setting.h"
 

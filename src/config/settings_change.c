@@ -2,8 +2,7 @@
  * would have them, as JSON. */
 #include "base/mem.h"
 #include "config/settings.h"
-#include "formats/json_get.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "setting.h"
 
 #include <stdlib.h>

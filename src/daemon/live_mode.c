@@ -10,8 +10,8 @@
 #include "inventory/inventory.h"
 #include "inventory/kinds.h"
 #include "inventory/live.h"
+#include "kube/catch_up.h"
 #include "kube/credentials.h"
-#include "kube/hold.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
 

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
-#include "base/text_time.h"
 
 #include <errno.h>
 #include <inttypes.h>

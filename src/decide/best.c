@@ -1,9 +1,9 @@
 /*
- * best: see include/decide/best.h. The kept nodes are sorted at all times, so the last one rejects
+ * best: see include/decide/rank.h. The kept nodes are sorted at all times, so the last one rejects
  * most of the others by one comparison, which alike nodes share.
  */
-#include "decide/best.h"
 #include "alike.h"
+#include "decide/rank.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* claim_takes: see include/decide/claim_takes.h. */
-#include "decide/claim_takes.h"
+/* claim_takes: see include/decide/claim_rules.h. */
+#include "decide/claim_rules.h"
 
 #include <string.h>
 

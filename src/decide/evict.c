@@ -1,5 +1,4 @@
-/* evict: see include/decide/evict.h. */
-#include "decide/evict.h"
+/* evict: see include/decide/preempt.h. */
 #include "base/mem.h"
 #include "decide/claim_rules.h"
 #include "decide/peer_rules.h"

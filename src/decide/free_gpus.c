@@ -1,5 +1,5 @@
-/* free_gpus: see include/decide/free_gpus.h. */
-#include "decide/free_gpus.h"
+/* free_gpus: see include/decide/fragmentation.h. */
+#include "decide/fragmentation.h"
 #include "ledger/node_hot.h"
 #include "ledger/quarantine.h"
 #include "ledger/room.h"

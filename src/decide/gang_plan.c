@@ -7,7 +7,7 @@
 #include "decide/what_if.h"
 #include "ledger/admit.h"
 #include "ledger/quarantine.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 #include "types/quantity.h"
 
 #include <stdlib.h>

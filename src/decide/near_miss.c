@@ -1,6 +1,6 @@
-/* near_miss: see include/decide/near_miss.h. */
-#include "decide/near_miss.h"
+/* near_miss: see include/decide/fit.h. */
 #include "base/arena.h"
+#include "decide/fit.h"
 #include "ledger/quarantine.h"
 
 struct near_miss {

@@ -2,7 +2,7 @@
 #include "decide/rank.h"
 #include "alike.h"
 #include "base/mem.h"
-#include "decide/claim_takes.h"
+#include "decide/claim_rules.h"
 #include "ledger/admit.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/mutex.h"
 #include "formats/json_parse.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "kube/loop.h"
 
 #include <stdbool.h>

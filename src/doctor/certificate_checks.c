@@ -4,12 +4,11 @@
 
 #include "base/base64.h"
 #include "base/clock.h"
+#include "base/file_watch.h"
 #include "base/mem.h"
-#include "base/small_file.h"
-#include "base/text_time.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "http/tls.h"
-#include "scheduler_url.h"
+#include "scheduler_checks.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "inventory/inventory.h"
 #include "kube/credentials.h"
 #include "kube/target.h"
-#include "scheduler_file.h"
+#include "scheduler_checks.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* claims_checks: see checks.h. The policy gives pods with resource claims the marker by which
  * kube-scheduler sends them, unless they ask for another managed resource. */
 #include "checks.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "scheduler_checks.h"
 #include "types/policy.h"
 

@@ -1,9 +1,8 @@
 /* cluster_checks: see checks.h. */
 #include "checks.h"
 #include "decide/quota.h"
-#include "formats/json_get.h"
-#include "inventory/node_notes.h"
-#include "inventory/policy_names.h"
+#include "formats/json_values.h"
+#include "inventory/inventory.h"
 #include "ledger/admit.h"
 #include "ledger/pod_groups.h"
 #include "scheduler_checks.h"

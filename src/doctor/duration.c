@@ -1,5 +1,5 @@
-/* duration: see duration.h. */
-#include "duration.h"
+/* duration: see scheduler_checks.h. */
+#include "scheduler_checks.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,10 +1,9 @@
 /* leader_checks: see checks.h. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text_time.h"
 #include "checks.h"
-#include "formats/json_get.h"
-#include "scheduler_url.h"
+#include "formats/json_values.h"
+#include "scheduler_checks.h"
 
 #include <inttypes.h>
 #include <stdio.h>

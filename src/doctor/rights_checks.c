@@ -2,7 +2,7 @@
  * manifests/rbac/rbac.yaml, manifests/base/replica-rbac.yaml and the overlays control-plane and
  * aggregated-api; tests/control-plane/test_doctor.py compares them. */
 #include "checks.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "inventory/kinds.h"
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* scheduler_checks: see scheduler_checks.h. This file finds our extender, looks at the others, and
  * makes findings for all files of scheduler_*. */
 #include "scheduler_checks.h"
-#include "formats/json_get.h"
-#include "scheduler_url.h"
+#include "formats/json_values.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

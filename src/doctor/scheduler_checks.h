@@ -7,12 +7,73 @@
 #ifndef DOCTOR_SCHEDULER_CHECKS_H
 #define DOCTOR_SCHEDULER_CHECKS_H
 
+#include "base/err.h"
 #include "config/settings.h"
 #include "doctor/findings.h"
-#include "scheduler_file.h"
+#include "formats/yaml_json.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* ---- duration ---- */
+/* Times as Kubernetes' configuration files have them: "3s", "1m30s", "500ms".  Source:
+ * time.ParseDuration of Go, which reads metav1.Duration. */
+
+/* False: the text is no duration, or longer than a thousand years. Less than a millisecond is
+ * dropped. */
+bool duration_parse(const char *text, int64_t *ret_ms);
+
+/* ---- the parts of an extender's urlPrefix, and of an address of the policy ---- */
+
+#define SCHEDULER_HOST_MAX 256
+
+struct scheduler_url {
+    bool https;
+    char host[SCHEDULER_HOST_MAX]; /* without brackets */
+    long port;
+    const char *path; /* within the text: "/scheduler"; "" if there is none */
+};
+
+/* False: the text is no URL with http or https, or has a user, a query or a fragment. */
+bool scheduler_url_parse(const char *text, struct scheduler_url *ret_url);
+/* Whether the last part of the path is "scheduler", under which the verbs are. */
+bool scheduler_url_is_ours(const struct scheduler_url *url);
+/* localhost or a loopback address. */
+bool scheduler_host_is_local(const char *host);
+/* ADDR:PORT of the policy, which was checked. */
+void scheduler_address_split(const char *address, char ret_host[SCHEDULER_HOST_MAX],
+                             long *ret_port);
+
+/* ---- kube-scheduler's configuration (kube-scheduler --config FILE), with positions ---- */
+
+struct scheduler_file {
+    struct yaml_file yaml;
+    struct yaml_places *places;
+    json_t *root; /* an object */
+    json_t *ours; /* this service's extender, once scheduler_checks_run() found it; or NULL */
+};
+
+/* Reads a KubeSchedulerConfiguration of any version. A negative errno: the file cannot be read, is
+ * too large, or is none. name is borrowed. The caller frees with scheduler_file_fini(). */
+int scheduler_file_read(const char *name, struct scheduler_file *ret_file, struct err *err);
+void scheduler_file_fini(struct scheduler_file *file);
+/* The text of a member; "": it has none. */
+const char *scheduler_text(const json_t *object, const char *key);
+
+/* An item of a list of the file, and its place. Must not be copied: at points into it. */
+struct scheduler_item {
+    struct yaml_value at;
+    char index[24];
+    char path[256];
+};
+
+/* format and its arguments: the path of the list. A path that is too long is cut. */
+void scheduler_item_place(struct scheduler_item *item, json_t *list, size_t i, const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- scheduler checks ---- */
 
 /* Findings about values of kube-scheduler's configuration, and what its checks share. */
 

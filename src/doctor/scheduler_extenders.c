@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "config/syntax.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "http/tls.h"
 #include "scheduler_checks.h"
 

@@ -5,9 +5,8 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "config/syntax.h"
-#include "duration.h"
-#include "formats/json_get.h"
-#include "scheduler_file.h"
+#include "formats/json_values.h"
+#include "scheduler_checks.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
-/* scheduler_file: see scheduler_file.h. */
-#include "scheduler_file.h"
+/* scheduler_file: see scheduler_checks.h. */
+#include "scheduler_checks.h"
 
 #include "base/buf.h"
-#include "base/small_file.h"
-#include "formats/json_get.h"
+#include "base/file_watch.h"
+#include "formats/json_values.h"
 
 #include <stdarg.h>
 #include <stdio.h>

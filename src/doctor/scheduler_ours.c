@@ -1,10 +1,8 @@
 /* scheduler_ours: the members of our extender. docs/KUBE-SCHEDULER.md has the reason of each. */
 #include "base/mem.h"
 #include "base/table.h"
-#include "duration.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "scheduler_checks.h"
-#include "scheduler_url.h"
 #include "types/policy.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* scheduler_profiles: what kube-scheduler's configuration says outside of extenders. */
-#include "duration.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "scheduler_checks.h"
 
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 /* scheduler_schema: see scheduler_checks.h. This file walks the file along the table of
  * scheduler_fields.h. */
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "scheduler_checks.h"
 #include "scheduler_fields.h"
-#include "scheduler_file.h"
 
 #include <jansson.h>
 #include <stdbool.h>

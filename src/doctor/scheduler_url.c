@@ -1,5 +1,5 @@
-/* scheduler_url: see scheduler_url.h. */
-#include "scheduler_url.h"
+/* scheduler_url: see scheduler_checks.h. */
+#include "scheduler_checks.h"
 
 #include <stddef.h>
 #include <stdio.h>

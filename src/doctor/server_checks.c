@@ -1,9 +1,8 @@
 /* server_checks: the versions of the API server and of the nodes; the API server's clock, and whom
  * it takes us for. A SelfSubjectReview has both; its time is to the second. */
 #include "base/clock.h"
-#include "base/text_time.h"
 #include "checks.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "kube/version.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* sick_checks: nodes whose kubelets reject pods. Only the running service knows them. */
 #include "checks.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #define CHECK "nodes.sick"
 #define VIEW "/apis/visibility.gpu-extender.io/v1alpha1/views/inventory?state=marked"

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "decide/rank.h"
+#include "extender/args.h"
 #include "extender/extender.h"
 #include "http/exchange.h"
 
@@ -32,5 +33,18 @@ void answer_record(const struct extender *extender, struct decision *decision, i
 
 /* Counts the result of one call. */
 void answer_count(struct extender *extender, enum decision_verb verb, enum verb_result result);
+
+/* ---- the policy of one call ---- */
+
+/* The policy in force now, valid until the exchange is over. Call it once, before the answer. */
+const struct policy *in_force(const struct extender *extender, struct exchange *exchange);
+
+/* ---- records what mode: enforce would have done with a pod that is only observed ---- */
+
+/* Call it before the answer, so that the watch cannot show the pod's node first.
+ * verdicts: in the order of args->names; NULL: the data allow no decision. would_retry: if no node
+ * is left, kube-scheduler would have been asked to retry. */
+void observes_filter(const struct extender *extender, const struct args *args,
+                     const enum reason *verdicts, bool would_retry);
 
 #endif

@@ -1,5 +1,5 @@
-/* in_force: see in_force.h. */
-#include "in_force.h"
+/* in_force: see answer.h. */
+#include "answer.h"
 
 static void drop(void *policy)
 {

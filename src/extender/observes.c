@@ -1,7 +1,7 @@
-/* observes: which pods are only observed, and what they are spared. See observes.h and
+/* observes: which pods are only observed, and what they are spared. See answer.h and
  * include/extender/extender.h. */
-#include "extender/observes.h"
 #include "base/clock.h"
+#include "extender/answer.h"
 #include "http/exchange.h"
 
 static enum observing observing_of(const struct policy *policy)

@@ -7,8 +7,7 @@
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
-#include "extender/in_force.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "ledger/gangs.h"
 
 /* An offered node with the pods that kube-scheduler would evict there. */

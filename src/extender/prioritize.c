@@ -5,7 +5,6 @@
 #include "extender/args.h"
 #include "extender/claim_ranking.h"
 #include "extender/extender.h"
-#include "extender/in_force.h"
 
 #include <string.h>
 

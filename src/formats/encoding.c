@@ -1,7 +1,7 @@
-/* encoding: see encoding.h and include/formats/bytes.h. */
+/* encoding: see encoding.h and include/formats/documents.h. */
 #include "encoding.h"
 
-#include "formats/bytes.h"
+#include "formats/documents.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define FORMATS_ENCODING_H
 
 #include "base/buf.h"
-#include "formats/bytes.h"
+#include "formats/documents.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* json_get: see include/formats/json_get.h. */
-#include "formats/json_get.h"
+/* json_get: see include/formats/json_values.h. */
+#include "formats/json_values.h"
 
 #include "base/mem.h"
 

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "encoding.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "json_cost.h"
 #include "json_scan.h"
 

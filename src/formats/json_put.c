@@ -1,5 +1,5 @@
-/* json_put: see include/formats/json_put.h. */
-#include "formats/json_put.h"
+/* json_put: see include/formats/json_values.h. */
+#include "formats/json_values.h"
 
 #include "base/mem.h"
 #include "formats/json_parse.h"

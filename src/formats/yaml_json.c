@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "yaml_build.h"
 #include "yaml_source.h"
 

@@ -2,7 +2,7 @@
 #include "yaml_source.h"
 #include "base/mem.h"
 #include "encoding.h"
-#include "formats/bytes.h"
+#include "formats/documents.h"
 #include "formats/json_stream.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define FORMATS_YAML_SOURCE_H
 
 #include "base/err.h"
-#include "formats/bytes.h"
+#include "formats/documents.h"
 #include "formats/json_stream.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
-/* address: see address.h. */
-#include "address.h"
+/* address: see transport.h. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "transport.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -16,6 +16,9 @@
 #ifndef HTTP_CONNECTION_TABLE_H
 #define HTTP_CONNECTION_TABLE_H
 
+#include "base/buf.h"
+#include "http/server.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,5 +121,24 @@ struct connection *connection_table_crowd_out(struct connection_table *table, in
  * last. A connection without any request yet has the rest of its STRANGER_MS for the first one. */
 bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,
                                   int64_t now_ms, struct connection_bytes bytes);
+
+/* ---- traffic ---- */
+/* Metrics of the HTTP service. Labels are the names of the route table ("other" for unknown
+ * paths), a fixed set of status codes ("other" for the rest), and the causes of closed
+ * connections. */
+
+struct traffic;
+
+struct traffic *traffic_new(const struct route *routes);
+void traffic_free(struct traffic *traffic);
+
+/* route NULL: unknown path. All from any thread. */
+void traffic_add_request(struct traffic *traffic, const struct route *route, unsigned status,
+                         uint64_t ns);
+void traffic_add_connection(struct traffic *traffic);
+/* how: the cause. */
+void traffic_remove_connection(struct traffic *traffic, enum connection_end how);
+
+void traffic_write(const struct traffic *traffic, struct buf *out);
 
 #endif

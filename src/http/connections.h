@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "connection_table.h"
-#include "traffic.h"
 
 struct connections;
 

@@ -9,6 +9,7 @@
 #ifndef HTTP_EXCHANGE_PRIV_H
 #define HTTP_EXCHANGE_PRIV_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/mutex.h"
 #include "http/exchange.h"
@@ -141,5 +142,19 @@ bool exchange_park(struct exchange *exchange, const struct parking *parking);
 /* Answers 503 unless there is an answer; a later answer of the gate or handler is dropped. Returns
  * whether it did. */
 bool exchange_take_back(struct exchange *exchange);
+
+/* ---- routes ---- */
+/* Finds the row of the route table for a method and a path on a listener. The longest matching
+ * path decides; the only pattern is a trailing '/', which matches all below it. */
+
+struct route_match {
+    const struct route *route; /* of that path, perhaps with another method; NULL: unknown path */
+    const char *allow;         /* the methods of that path, if the method is not among them */
+};
+
+struct route_match routes_find(const struct route *routes, unsigned listeners, const char *method,
+                               const char *path, struct arena *arena);
+/* The routes of a listener, for messages: "POST /scheduler/filter, GET /v1/pods/...". */
+const char *routes_text(const struct route *routes, unsigned listeners, struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-/* routes: see routes.h and include/http/local.h. A linear search: the table has about ten rows. */
-#include "routes.h"
+/* routes: see exchange_priv.h and include/http/local.h. A linear search: the table has about ten
+ * rows. */
 #include "exchange_priv.h"
 #include "http/exchange.h"
 #include "http/local.h"

@@ -3,7 +3,6 @@
  * handles the requests.
  */
 #include "http/server.h"
-#include "address.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "exchange_priv.h"
-#include "routes.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

@@ -8,8 +8,8 @@
 
 #include "base/mutex.h"
 #include "bodies.h"
+#include "connection_table.h"
 #include "exchange_priv.h"
-#include "traffic.h"
 #include "worker.h"
 
 /* The requests in flight, and those of them that are parked until a later answer or pass. A stop

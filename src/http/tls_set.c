@@ -2,7 +2,6 @@
 #include "tls_set.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text_time.h"
 #include "known_peers.h"
 #include "transport.h"
 

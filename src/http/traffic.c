@@ -1,7 +1,7 @@
-/* traffic: a row of counters per route name, fixed at start; see traffic.h. */
-#include "traffic.h"
+/* traffic: a row of counters per route name, fixed at start; see connection_table.h. */
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "connection_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

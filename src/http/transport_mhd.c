@@ -10,7 +10,6 @@
  * directly on the socket, past the library. Some more of the body is then read and dropped before
  * the connection closes.
  */
-#include "address.h"
 #include "base/base64.h"
 #include "base/log.h"
 #include "base/mem.h"

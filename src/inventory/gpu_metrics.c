@@ -2,7 +2,7 @@
 #include "gpu_metrics.h"
 #include "base/mem.h"
 #include "base/metrics.h"
-#include "decide/free_gpus.h"
+#include "decide/fragmentation.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/node_hot.h"
 

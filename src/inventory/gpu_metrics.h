@@ -16,4 +16,8 @@
 
 void gpu_metrics(const struct cluster *fork, struct buf *out);
 
+/* ---- quotas and their use, as Prometheus gauges ---- */
+
+void quota_metrics(const struct cluster *fork, struct buf *out);
+
 #endif

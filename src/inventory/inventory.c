@@ -5,11 +5,10 @@
 #include "decide/quota.h"
 #include "dra/devices.h"
 #include "formats/documents.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "inventory/kinds.h"
 #include "inventory/live/live_priv.h"
 #include "inventory_priv.h"
-#include "seen.h"
 #include "snapshot_feed.h"
 
 #include <errno.h>

@@ -12,7 +12,6 @@
 #include "ledger/cluster.h"
 #include "ledger/gpu_time.h"
 #include "ledger/shape_limits.h"
-#include "quota_metrics.h"
 
 /* ---- usefulness of free GPUs as Prometheus gauges ---- */
 

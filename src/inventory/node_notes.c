@@ -1,5 +1,5 @@
-/* node_notes: see include/inventory/node_notes.h. */
-#include "inventory/node_notes.h"
+/* node_notes: see include/inventory/inventory.h. */
+#include "inventory/inventory.h"
 #include "ledger/quarantine.h"
 
 #include <inttypes.h>

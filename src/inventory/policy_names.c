@@ -1,8 +1,8 @@
-/* policy_names: see include/inventory/policy_names.h. */
-#include "inventory/policy_names.h"
+/* policy_names: see include/inventory/inventory.h. */
 #include "base/nearest.h"
 #include "decide/quota.h"
 #include "decide/topology.h"
+#include "inventory/inventory.h"
 #include "ledger/model_list.h"
 #include "types/policy.h"
 

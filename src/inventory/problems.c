@@ -1,7 +1,7 @@
-/* problems: see problems.h. */
-#include "problems.h"
+/* problems: see inventory_priv.h. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "inventory_priv.h"
 
 #include <stdlib.h>
 

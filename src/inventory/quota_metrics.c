@@ -1,7 +1,7 @@
-/* quota_metrics: see quota_metrics.h. The policy file bounds the number of series. */
-#include "quota_metrics.h"
+/* quota_metrics: see gpu_metrics.h. The policy file bounds the number of series. */
 #include "base/metrics.h"
 #include "decide/quota.h"
+#include "gpu_metrics.h"
 
 enum quota_gauge { LIMIT, USED, BORROW_LIMIT, BORROWED, N_GAUGES };
 

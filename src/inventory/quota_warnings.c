@@ -1,6 +1,6 @@
 /* quota_warnings: limits that match nothing, and what lending needs. See
  * include/inventory/inventory.h. */
-#include "inventory/policy_names.h"
+#include "inventory/inventory.h"
 #include "inventory_priv.h"
 
 /* kube-scheduler's minCandidateNodesAbsolute: of so many nodes it sees all. */

@@ -1,7 +1,7 @@
-/* seen: see seen.h. */
-#include "seen.h"
+/* seen: see snapshot_feed.h. */
 #include "base/mem.h"
 #include "base/table.h"
+#include "snapshot_feed.h"
 
 #include <stdlib.h>
 #include <string.h>

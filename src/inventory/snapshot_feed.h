@@ -4,9 +4,12 @@
 #ifndef INVENTORY_SNAPSHOT_FEED_H
 #define INVENTORY_SNAPSHOT_FEED_H
 
+#include "inventory_priv.h"
 #include "objects/identity.h"
 #include "objects/snapshot.h"
-#include "problems.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Initialize with {0}. */
 struct snapshot_feed {
@@ -22,5 +25,17 @@ void snapshot_feed_take(struct snapshot_feed *feed, const json_t *object,
  * made under the same policy but the ledger computes other results, that is a problem too. */
 void snapshot_feed_end(struct snapshot_feed *feed, struct cluster *cluster,
                        struct problems *problems);
+
+/* ---- finds objects that a file contains twice ---- */
+
+struct seen;
+
+struct seen *seen_new(void);
+void seen_free(struct seen *seen);
+
+/* Notes the object. `key` must be unique ("Pod default/web", "uid 12-34"); `id` is its key in the
+ * ledger. Returns how often the key came before. *ret_first_id is the id of its first use,
+ * borrowed. */
+size_t seen_note(struct seen *seen, const char *key, const char *id, const char **ret_first_id);
 
 #endif

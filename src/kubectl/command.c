@@ -1,7 +1,7 @@
-/* command: see command.h. */
-#include "command.h"
+/* command: see verbs.h. */
 #include "base/mem.h"
 #include "source.h"
+#include "verbs.h"
 
 #include <limits.h>
 #include <stdio.h>

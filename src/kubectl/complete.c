@@ -1,8 +1,7 @@
 /* complete: completion in a shell: kubectl runs kubectl_complete-gpu, a link to the plugin, with
  * the words so far. The last line is a directive of cobra. Failures give no candidates. */
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "print.h"
+#include "formats/json_values.h"
 #include "source.h"
 #include "verbs.h"
 

@@ -1,8 +1,7 @@
 /* decisions: the last answers to kube-scheduler, and with --watch those that follow: the service is
  * asked again and again. */
 #include "api/tables.h"
-#include "formats/json_get.h"
-#include "print.h"
+#include "formats/json_values.h"
 #include "verbs.h"
 
 #include <time.h>

@@ -3,10 +3,8 @@
 #include "api/tables.h"
 #include "base/mem.h"
 #include "doctor/findings.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "print.h"
-#include "shown.h"
+#include "formats/json_values.h"
 #include "source.h"
 #include "verbs.h"
 

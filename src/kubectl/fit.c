@@ -1,11 +1,8 @@
 /* fit: where a manifest's pods would go. The exit status is for CI. */
 #include "api/tables.h"
-#include "formats/json_get.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "manifests.h"
-#include "print.h"
 #include "verbs.h"
-#include "workloads.h"
 
 /* One text is the body itself, in any encoding. */
 static int add_body(const struct session *session, json_t *texts, struct buf *body)

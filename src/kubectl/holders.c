@@ -1,8 +1,7 @@
 /* holders: the verbs about what holds GPUs: claims and pods, which are parts of the inventory. */
 #include "api/tables.h"
-#include "base/text_time.h"
-#include "formats/json_get.h"
-#include "print.h"
+#include "base/clock.h"
+#include "formats/json_values.h"
 #include "verbs.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* manifests: see manifests.h. */
 #include "manifests.h"
 #include "api/tables.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,9 @@
-/* print: see print.h. */
-#include "print.h"
+/* print: see verbs.h. */
 #include "api/tables.h"
 #include "base/mem.h"
-#include "formats/json_get.h"
-#include "formats/json_put.h"
-#include "shown.h"
+#include "formats/json_values.h"
 #include "source.h"
+#include "verbs.h"
 
 #include <ctype.h>
 #include <stdint.h>

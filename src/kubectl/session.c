@@ -1,9 +1,9 @@
 /* session: see session.h. Answers are checked here: a login page, or the JSON of another service,
  * is no answer. */
 #include "session.h"
-#include "base/small_file.h"
-#include "formats/json_get.h"
+#include "base/file_watch.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "manifests.h"
 #include "source.h"
 

@@ -1,8 +1,8 @@
-/* shown: see shown.h. */
-#include "shown.h"
+/* shown: see verbs.h. */
 #include "api/tables.h"
 #include "base/mem.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
+#include "verbs.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -7,8 +7,7 @@
  * asks for can be asked for.
  */
 #include "ui/ui.h"
-#include "command.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "forward.h"
 #include "http/server.h"
 #include "source.h"

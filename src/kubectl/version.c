@@ -1,6 +1,5 @@
 /* version: of this program, and of the service that answers. */
-#include "formats/json_get.h"
-#include "print.h"
+#include "formats/json_values.h"
 #include "verbs.h"
 
 static void write_versions(const json_t *versions, bool wide, struct arena *arena, struct buf *out)

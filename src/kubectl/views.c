@@ -1,7 +1,6 @@
 /* views: the verbs that show one answer. */
 #include "api/tables.h"
-#include "formats/json_get.h"
-#include "print.h"
+#include "formats/json_values.h"
 #include "verbs.h"
 
 static bool is_for_machines(const struct session *session)

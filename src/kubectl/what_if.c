@@ -2,13 +2,10 @@
  * quarantine, or pods removed. The options and files become the body of POST /v1/what-if, which
  * names what is wrong in them. */
 #include "api/tables.h"
-#include "formats/json_get.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "formats/yaml_json.h"
 #include "manifests.h"
-#include "print.h"
 #include "verbs.h"
-#include "workloads.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,7 @@
 #include "api/tables.h"
 #include "base/nearest.h"
 #include "config/syntax.h"
-#include "formats/json_get.h"
-#include "print.h"
+#include "formats/json_values.h"
 #include "verbs.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
-/* workloads: see workloads.h. */
-#include "workloads.h"
-#include "formats/json_get.h"
+/* workloads: see manifests.h. */
+#include "formats/json_values.h"
+#include "manifests.h"
 #include "session.h"
 
 static bool has_items(const json_t *result, const char *list)

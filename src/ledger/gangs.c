@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "ledger.h"
 #include "ledger/reservation.h"
-#include "members.h"
 
 #include <string.h>
 

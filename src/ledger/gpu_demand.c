@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "ledger.h"
 #include "ledger/admit.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * gpu_kinds: see gpu_kinds.h.
+ * gpu_kinds: see ledger.h.
  *
  * The domain of a resource is its vendor's ("amd.com/gpu"), and so is that of the labels that the
  * vendor's own software writes ("beta.amd.com/gpu.vram"). Other labels name one model, whose
  * vendor tells which GPUs of a node with several vendors they are about.
  */
-#include "gpu_kinds.h"
 #include "base/mem.h"
+#include "ledger.h"
 #include "types/gpu_model.h"
 
 #include <stdio.h>

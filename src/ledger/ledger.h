@@ -11,7 +11,7 @@
 #include "ledger/claim_usage.h"
 #include "ledger/claims.h"
 #include "ledger/cluster.h"
-#include "ledger/domains.h"
+#include "ledger/gangs.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/namespace_usage.h"
 #include "ledger/node_hot.h"
@@ -20,10 +20,10 @@
 #include "ledger/pod_groups.h"
 #include "ledger/reservation.h"
 #include "ledger/shapes/shapes.h"
-#include "owners_priv.h"
 #include "pod_names.h"
 #include "types/device_facts.h"
 #include "types/quantity.h"
+#include "types/string_table.h"
 
 #include <stdalign.h>
 #include <utlist.h>
@@ -581,4 +581,47 @@ bool node_traits_has_model(const struct cluster *cluster, const struct node_trai
 void node_traits_ref(struct traits_entry *entry);
 void node_traits_unref(struct cluster *cluster, struct traits_entry *entry);
 bool node_traits_equal(const struct node_traits *a, const struct node_traits *b);
+
+/* ---- gpu kinds ---- */
+/* Which vendors' GPUs a node has, and which of its labels are about which of them: struct
+ * gpu_kind in include/ledger/cluster.h. */
+
+/* Whether the key is of the vendor's domain: "beta.amd.com/gpu.vram" of "amd.com". */
+bool gpu_kinds_is_of_vendor(const char *key, const char *domain);
+/* Sets gpus and others, with the models that labels name. The view must be set. */
+void gpu_kinds_find(struct string_table *strings, const struct node_facts *facts,
+                    struct node_traits *traits);
+/* Makes the kinds of a shallow copy its own. */
+void gpu_kinds_copy(struct string_table *strings, struct node_traits *copy);
+void gpu_kinds_free(struct string_table *strings, struct node_traits *traits);
+/* Of the same labels. */
+bool gpu_kinds_equal(const struct node_traits *a, const struct node_traits *b);
+/* The GPUs of that domain, also if the traits do not tell vendors apart; NULL: none. */
+const struct gpu_kind *gpu_kinds_of_domain(const struct node_traits *traits, const char *domain);
+
+/* ---- the pods of groups, which pod_groups and gangs count ---- */
+
+struct member_group {
+    bool is_gang;
+    size_t n_members, n_bound, n_placed, n_waiting, n_planned; /* as in struct gang */
+    int64_t claims_from_ms;       /* the first claim since a member was bound; 0: none */
+    struct group_member *members; /* all of them */
+    struct group_member *waiting; /* may be scheduled now; in the order in which they began to */
+    enum gang_treatment treatment;
+    UT_hash_handle hh;
+    char key[]; /* "namespace/name" */
+};
+
+struct group_member {
+    struct pod_entry *pod;
+    struct member_group *group;
+    bool is_bound, waits;
+    struct group_member *prev, *next;         /* in waiting */
+    struct group_member *all_prev, *all_next; /* in members */
+};
+
+/* NULL: it has none. */
+struct member_group *pod_groups_members(const struct cluster *cluster, bool is_gang,
+                                        const char *namespace_, const char *name);
+
 #endif

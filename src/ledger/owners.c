@@ -1,4 +1,4 @@
-/* owners: see include/ledger/owners.h and owners_priv.h. */
+/* owners: see include/ledger/owners.h and pod_names.h. */
 #include "ledger/owners.h"
 #include "base/mem.h"
 #include "ledger.h"

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "ledger.h"
 #include "ledger/gangs.h"
-#include "members.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,9 @@
 #ifndef LEDGER_POD_NAMES_H
 #define LEDGER_POD_NAMES_H
 
+#include "base/table.h"
+#include "ledger/owners.h"
+
 #include <stddef.h>
 
 struct pod_entry;
@@ -27,5 +30,31 @@ void pod_names_add(struct pod_names *names, struct pod_entry *pod);
 void pod_names_remove(struct pod_names *names, struct pod_entry *pod);
 struct pod_entry *pod_names_find(const struct pod_names *names, const char *namespace_,
                                  const char *name);
+
+/* ---- owners priv ---- */
+/* The table behind owners.h. It counts reservations, and pods that use a node and are not being
+ * deleted. An owner is freed with its last reference. */
+
+struct owner {
+    size_t refs;              /* by pods and reservations */
+    struct owner_node *nodes; /* sorted by address */
+    size_t n_nodes;
+    size_t n_room;
+    UT_hash_handle hh;
+    char uid[];
+};
+
+struct owners {
+    struct owner *table;
+};
+
+/* Creates the owner if needed and takes a reference. NULL for uid "" or NULL. */
+struct owner *owners_ref(struct owners *owners, const char *uid);
+/* These three do nothing if owner is NULL. */
+void owners_unref(struct owners *owners, struct owner *owner);
+
+void owners_add(struct owner *owner, const struct node *node);
+/* A replica must be counted on the node. */
+void owners_remove(struct owner *owner, const struct node *node);
 
 #endif

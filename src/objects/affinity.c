@@ -2,7 +2,7 @@
 #include "affinity.h"
 
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <stdlib.h>
 #include <string.h>

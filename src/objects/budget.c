@@ -1,9 +1,9 @@
-/* budget: see include/objects/budget.h. */
-#include "objects/budget.h"
+/* budget: see include/objects/kinds.h. */
+#include "objects/kinds.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/identity.h"
-#include "peer_terms.h"
+#include "tolerations.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "container_requests.h"
 
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "types/quantity.h"
 
 #include <errno.h>

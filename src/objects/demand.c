@@ -1,16 +1,16 @@
 /*
- * demand: see include/objects/demand.h.
+ * demand: see include/objects/pod.h.
  *
  * Each resource has its own sum: the need of all containers and sidecars together, and the peak of
  * the startup sequence.
  */
-#include "objects/demand.h"
+#include "objects/pod.h"
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "container_requests.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* domain_wish: see domain_wish.h. */
-#include "domain_wish.h"
+/* domain_wish: see tolerations.h. */
+#include "tolerations.h"
 
 #include "annotations.h"
 #include "fields.h"

@@ -1,9 +1,8 @@
-/* failed_pod: see include/objects/failed_pod.h. */
-#include "objects/failed_pod.h"
-
-#include "formats/json_get.h"
-#include "objects/identity.h"
+/* failed_pod: see include/objects/pod.h. */
 #include "objects/pod.h"
+
+#include "formats/json_values.h"
+#include "objects/identity.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "fields.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
-#include "base/text_time.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "types/quantity.h"
 
 #include <float.h>

@@ -24,7 +24,7 @@ const char *quoted_plain(struct arena *arena, const char *text);
 
 /* ---- element ---- */
 
-/* Typed access to array elements, like formats/json_get.h for members.
+/* Typed access to array elements, like formats/json_values.h for members.
  *
  * Messages begin with "NAME[INDEX]: ". A null element leaves the output unchanged and is no error:
  * Kubernetes reads null as an empty object or string. */

@@ -2,7 +2,7 @@
 #include "objects/identity.h"
 #include "base/mem.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <string.h>
 

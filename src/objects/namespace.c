@@ -1,8 +1,8 @@
-/* namespace: see include/objects/namespace.h. */
-#include "objects/namespace.h"
+/* namespace: see include/objects/kinds.h. */
+#include "objects/kinds.h"
 
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/identity.h"
 
 int namespace_from_json(const json_t *object, struct arena *arena,

@@ -3,8 +3,7 @@
 
 #include "base/hash.h"
 #include "fields.h"
-#include "formats/json_get.h"
-#include "objects/node_conditions.h"
+#include "formats/json_values.h"
 #include "tolerations.h"
 #include "types/quantity.h"
 

@@ -1,7 +1,7 @@
-/* node_conditions: see include/objects/node_conditions.h. */
-#include "objects/node_conditions.h"
+/* node_conditions: see include/objects/node.h. */
+#include "objects/node.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <stdbool.h>
 #include <string.h>

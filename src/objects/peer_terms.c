@@ -1,10 +1,10 @@
-/* peer_terms: see peer_terms.h. matchLabelKeys as the API server merges them
+/* peer_terms: see tolerations.h. matchLabelKeys as the API server merges them
  * (pkg/registry/core/pod, applyMatchLabelKeysAndMismatchLabelKeys). */
-#include "peer_terms.h"
+#include "tolerations.h"
 
 #include "affinity.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "types/selector.h"
 
 #include <string.h>

@@ -1,18 +1,15 @@
 /* pod: see include/objects/pod.h. unjudged.c lists the features that are not judged. */
 #include "objects/pod.h"
-#include "domain_wish.h"
+#include "tolerations.h"
 
 #include "affinity.h"
 #include "annotations.h"
 #include "base/hash.h"
 #include "container_requests.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "ledger/shape_limits.h"
-#include "objects/demand.h"
 #include "objects/devices/pod_claims.h"
-#include "peer_terms.h"
-#include "tolerations.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* pod_group: see include/objects/pod_group.h. */
-#include "objects/pod_group.h"
+/* pod_group: see include/objects/kinds.h. */
+#include "objects/kinds.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/identity.h"
 
 #include <errno.h>

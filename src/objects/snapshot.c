@@ -1,9 +1,9 @@
 /* snapshot: see include/objects/snapshot.h. */
 #include "objects/snapshot.h"
-#include "base/text_time.h"
+#include "base/clock.h"
 #include "container_requests.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/reservation.h"
 #include "ledger/shape_limits.h"

@@ -1,9 +1,9 @@
 /* to_json: see include/objects/to_json.h. */
 #include "objects/to_json.h"
 #include "annotations.h"
-#include "base/text_time.h"
+#include "base/clock.h"
 #include "objects/devices/selector_texts.h"
-#include "objects/node_conditions.h"
+#include "objects/node.h"
 #include "shape_json.h"
 #include "tolerations.h"
 

@@ -2,7 +2,7 @@
 #include "tolerations.h"
 
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "container_requests.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "tolerations.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "annotations.h"
 #include "base/nearest.h"
 #include "fields.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/templates/schema.h"
 
 #include <stdint.h>

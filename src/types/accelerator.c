@@ -1,5 +1,5 @@
-/* accelerator: see include/types/accelerator.h. */
-#include "types/accelerator.h"
+/* accelerator: see include/types/policy.h. */
+#include "types/policy.h"
 
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* gpu_worth: see include/types/gpu_worth.h. */
-#include "types/gpu_worth.h"
+/* gpu_worth: see include/types/gpu_model.h. */
 #include "types/gpu_model.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #include "base/arena.h"
 #include "base/mem.h"
-#include "decide/best.h"
+#include "decide/rank.h"
 #include "decide/reserve.h"
 #include "ledger/gpu_demand.h"
 

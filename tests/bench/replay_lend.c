@@ -12,9 +12,9 @@
  * measured. No time of this machine is in it.
  */
 #include "base/mem.h"
-#include "decide/best.h"
-#include "decide/evict.h"
+#include "decide/preempt.h"
 #include "decide/quota.h"
+#include "decide/rank.h"
 #include "trace.h"
 
 #include <inttypes.h>

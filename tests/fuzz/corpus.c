@@ -7,8 +7,8 @@
  * failed. Exits with 1 if there is none.
  */
 #include "base/err.h"
+#include "base/file_watch.h"
 #include "base/mem.h"
-#include "base/small_file.h"
 
 #include <dirent.h>
 #include <stdint.h>

@@ -2,9 +2,7 @@
  * Reads any text as a ResourceSlice, a ResourceClaim and a DeviceTaintRule. Nothing crashes, the
  * facts keep their limits, and they read back from the objects that a snapshot has.
  */
-#include "objects/device_taint_rule.h"
-#include "objects/resource_claim.h"
-#include "objects/resource_slice.h"
+#include "objects/claims.h"
 #include "objects/to_json.h"
 #include "require.h"
 

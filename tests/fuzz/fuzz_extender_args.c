@@ -5,8 +5,8 @@
  */
 #include "extender/extender.h"
 #include "fake_exchange.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "require.h"
 #include "small_cluster.h"
 

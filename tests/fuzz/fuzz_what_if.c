@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "config/settings.h"
 #include "fake_exchange.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "require.h"
 #include "small_cluster.h"
 

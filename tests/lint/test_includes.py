@@ -16,7 +16,7 @@ PUBLIC = {
         "types/policy.h",
         "ledger/cluster.h",
         "decide/fit.h",
-        "formats/json_get.h",
+        "formats/json_values.h",
         "http/exchange.h",
     )
 }
@@ -59,7 +59,7 @@ def test_right_includes_pass(tree_of, path, line):
 @pytest.mark.parametrize(
     "path, line, says",
     [
-        ("src/types/x.c", '"formats/json_get.h"', "types/ must not include formats/json_get.h"),
+        ("src/types/x.c", '"formats/json_values.h"', "types/ must not include formats/json_values.h"),
         ("src/types/x.c", '"ledger/cluster.h"', "types/ must not include ledger/cluster.h"),
         ("src/ledger/x.c", '"decide/fit.h"', "ledger/ must not include decide/fit.h"),
         ("src/decide/x.c", '"ledger/ledger.h"', "is private to src/ledger/"),

@@ -1,8 +1,8 @@
 /* server: see server.h. */
 #include "server.h"
 
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "world.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* server_lease: the Lease of our replicas in the API server. See server.h. */
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "server.h"
 #include "world.h"
 

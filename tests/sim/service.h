@@ -9,7 +9,7 @@
 #include "extender/gang_plans.h"
 #include "inventory/kinds.h"
 #include "inventory/live.h"
-#include "kube/hold.h"
+#include "kube/catch_up.h"
 #include "kube/leadership.h"
 #include "times.h"
 #include "wire.h"

@@ -2,7 +2,6 @@
 #include "record/decisions.h"
 #include "api/api.h"
 #include "api/cluster/decisions_json.h"
-#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/tables.h"

@@ -1,14 +1,14 @@
-/* fragmentation_json: see fragmentation_json.h; GET /v1/fragmentation: include/api/api.h. */
-#include "api/cluster/fragmentation_json.h"
+/* fragmentation_json: see quota_json.h; GET /v1/fragmentation: include/api/api.h. */
 #include "api/api.h"
-#include "api/cluster/inventory_devices.h"
+#include "api/cluster/inventory_parts.h"
+#include "api/cluster/quota_json.h"
 #include "api/label_selector.h"
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
-#include "types/gpu_worth.h"
+#include "types/gpu_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

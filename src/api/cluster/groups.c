@@ -3,7 +3,6 @@
 #include "record/groups.h"
 #include "api/api.h"
 #include "api/pods/group_text.h"
-#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/tables.h"

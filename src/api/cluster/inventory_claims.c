@@ -1,5 +1,5 @@
-/* inventory_claims: see inventory_claims.h. */
-#include "api/cluster/inventory_claims.h"
+/* inventory_claims: see inventory_parts.h. */
+#include "api/cluster/inventory_parts.h"
 #include "api/first.h"
 #include "objects/device_details.h"
 #include "objects/label_text.h"

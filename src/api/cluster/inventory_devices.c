@@ -1,9 +1,9 @@
-/* inventory_devices: see inventory_devices.h. */
-#include "api/cluster/inventory_devices.h"
+/* inventory_devices: see inventory_parts.h. */
+#include "api/cluster/inventory_parts.h"
 #include "api/text.h"
 #include "base/mem.h"
 #include "objects/device_details.h"
-#include "objects/node_conditions.h"
+#include "objects/node.h"
 #include "types/quantity.h"
 
 #include <stdlib.h>

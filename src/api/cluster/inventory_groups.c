@@ -1,5 +1,5 @@
-/* inventory_groups: see inventory_groups.h. */
-#include "api/cluster/inventory_groups.h"
+/* inventory_groups: see inventory_parts.h. */
+#include "api/cluster/inventory_parts.h"
 
 #include <string.h>
 

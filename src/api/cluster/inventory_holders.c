@@ -1,8 +1,7 @@
-/* inventory_holders: see inventory_holders.h. */
-#include "api/cluster/inventory_holders.h"
+/* inventory_holders: see inventory_parts.h. */
+#include "api/cluster/inventory_parts.h"
 #include "api/pods/pod_json.h"
 #include "base/clock.h"
-#include "base/text_time.h"
 #include "ledger/nominate.h"
 
 #include <string.h>

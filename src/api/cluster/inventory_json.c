@@ -3,26 +3,19 @@
  * each hold of it, so that kube-scheduler's calls and the watches go on in between. Sorts them, and
  * writes texts and JSON, without it.
  */
-#include "api/cluster/inventory_json.h"
 #include "api/api.h"
-#include "api/cluster/inventory_claims.h"
-#include "api/cluster/inventory_devices.h"
-#include "api/cluster/inventory_groups.h"
-#include "api/cluster/inventory_holders.h"
-#include "api/cluster/inventory_models.h"
-#include "api/cluster/inventory_problems.h"
+#include "api/cluster/inventory_parts.h"
 #include "api/first.h"
 #include "api/label_selector.h"
 #include "api/node_warnings.h"
 #include "api/provenance.h"
-#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
-#include "api/verdicts/model_words.h"
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/verdict.h"
 #include "ledger/quarantine.h"
-#include "objects/node_conditions.h"
-#include "types/gpu_worth.h"
+#include "objects/node.h"
+#include "types/gpu_model.h"
 
 #include <stdlib.h>
 #include <string.h>

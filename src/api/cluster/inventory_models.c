@@ -1,8 +1,8 @@
-/* inventory_models: see inventory_models.h. */
-#include "api/cluster/inventory_models.h"
+/* inventory_models: see inventory_parts.h. */
+#include "api/cluster/inventory_parts.h"
 #include "base/table.h"
 #include "ledger/cluster.h"
-#include "types/gpu_worth.h"
+#include "types/gpu_model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* inventory_problems: see inventory_problems.h. */
-#include "api/cluster/inventory_problems.h"
+/* inventory_problems: see inventory_parts.h. */
+#include "api/cluster/inventory_parts.h"
 
 #include <utlist.h>
 

@@ -2,7 +2,6 @@
  * observed. */
 #include "record/observed.h"
 #include "api/api.h"
-#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/text.h"

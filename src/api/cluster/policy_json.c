@@ -3,9 +3,8 @@
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/text.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 
 #include <string.h>
 

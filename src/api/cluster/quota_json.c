@@ -1,7 +1,7 @@
 /* quota_json: see quota_json.h; GET /v1/quota: include/api/api.h. */
 #include "api/cluster/quota_json.h"
 #include "api/api.h"
-#include "api/pods/pending.h"
+#include "api/pods/pod_json.h"
 #include "api/pods/turns.h"
 #include "api/provenance.h"
 #include "api/reply.h"

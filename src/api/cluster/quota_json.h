@@ -4,6 +4,8 @@
 #ifndef API_CLUSTER_QUOTA_JSON_H
 #define API_CLUSTER_QUOTA_JSON_H
 
+#include "base/buf.h"
+#include "decide/fragmentation.h"
 #include "decide/quota.h"
 
 #include <jansson.h>
@@ -21,5 +23,16 @@ void quota_json_update(json_t *list, const struct cluster *fork, const char *nam
                        const struct quota_view *asked, struct arena *arena);
 /* Adds `users` to each entry of a verdict's `quotas`: the namespaces that use most of the limit. */
 void quota_json_add_users(struct inventory *inventory, json_t *quotas);
+
+/* ---- free GPUs and their usefulness as JSON ---- */
+
+/* A ModelFragmentation for each item. */
+json_t *fragmentation_json_list(const struct fragmentations *all);
+/* A FragmentationChange for each item that differs; before and after come from one cluster. */
+json_t *fragmentation_json_changes(const struct fragmentations *before,
+                                   const struct fragmentations *after);
+/* A table of them; nothing for none. A missing before or after is "-". */
+void fragmentation_json_write_changes(const json_t *changes, bool wide, struct arena *arena,
+                                      struct buf *out);
 
 #endif

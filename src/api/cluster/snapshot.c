@@ -8,7 +8,7 @@
 #include "api/reply.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "inventory/inventory.h"
 #include "inventory/kinds.h"
 #include "objects/to_json.h"

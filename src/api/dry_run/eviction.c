@@ -1,10 +1,10 @@
-/* eviction: see eviction.h. Victims are found and copied under the ledger's lock. */
-#include "api/dry_run/eviction.h"
+/* eviction: see placement_run.h. Victims are found and copied under the ledger's lock. */
+#include "api/dry_run/placement_run.h"
 #include "api/pod_gpus.h"
 #include "api/table.h"
 #include "api/text.h"
 #include "decide/claim_rules.h"
-#include "decide/evict.h"
+#include "decide/preempt.h"
 #include "ledger/peer.h"
 
 #include <inttypes.h>

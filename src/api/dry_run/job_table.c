@@ -2,14 +2,13 @@
  * job_table: the text of a dry run. First the verdict on each object, then what would help, where
  * its pods go, and why not elsewhere.
  */
-#include "api/cluster/fragmentation_json.h"
+#include "api/cluster/quota_json.h"
 #include "api/dry_run/dry_run.h"
-#include "api/dry_run/eviction.h"
+#include "api/dry_run/placement_run.h"
 #include "api/table.h"
 #include "api/text.h"
-#include "api/verdicts/asks_for.h"
-#include "api/verdicts/claim_answers.h"
 #include "api/verdicts/remedies.h"
+#include "api/verdicts/verdict.h"
 
 #include <string.h>
 

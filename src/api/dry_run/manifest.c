@@ -1,11 +1,10 @@
 /* manifest: see manifest.h. */
 #include "api/dry_run/manifest.h"
-#include "api/dry_run/manifest_lines.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/documents.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "objects/identity.h"
 
 #include <jansson.h>

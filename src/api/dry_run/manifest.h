@@ -36,4 +36,12 @@ int manifest_read_list(json_t *workloads, const struct api *api, struct arena *a
 int manifest_read_body(const struct manifest_texts *body, const struct api *api,
                        struct arena *arena, struct workload_list *ret_list, struct err *err);
 
+/* ---- manifest lines ---- */
+/* The lines of a manifest that its warnings are about. Reads the text again, with the position
+ * of every key, because positions take more memory than the values. */
+
+/* Sets the lines of the warnings from the first on, where they are found. Not in long texts, or in
+ * one line. */
+void manifest_lines_find(const char *text, size_t len, struct workload_list *list, size_t first);
+
 #endif

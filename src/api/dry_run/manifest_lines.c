@@ -1,7 +1,7 @@
-/* manifest_lines: see manifest_lines.h. */
-#include "api/dry_run/manifest_lines.h"
+/* manifest_lines: see manifest.h. */
+#include "api/dry_run/manifest.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "formats/yaml_json.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-/* names: see names.h. */
-#include "api/dry_run/names.h"
-#include "api/verdicts/model_words.h"
+/* names: see placement_run.h. */
+#include "api/dry_run/placement_run.h"
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/node_names.h"
 
 #include <string.h>

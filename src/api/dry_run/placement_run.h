@@ -10,7 +10,11 @@
 #include "api/provenance.h"
 #include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
+#include "base/buf.h"
+#include "decide/fit.h"
+#include "decide/fragmentation.h"
 #include "inventory/claim_lookup.h"
+#include "inventory/inventory.h"
 #include "objects/workload.h"
 
 #include <jansson.h>
@@ -44,7 +48,7 @@ struct dry_run {
     size_t trials_left;      /* of TRIAL_VERDICTS_OF_ANSWER */
     struct models_here models;
     struct candidates candidates; /* for one workload after the other */
-    json_t *name_warnings;        /* array: names.h */
+    json_t *name_warnings;        /* array: placement_run.h */
     bool has_several_objects;
     size_t n_placed_whole; /* workloads with every replica placed */
     size_t n_unsaved;      /* workloads that are not judged, as the saved cluster lacks a kind */
@@ -71,5 +75,64 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
 /* The question as it is for the fork now. */
 struct fit_question placement_run_ask_again(const struct dry_run *dry_run,
                                             const struct placed_workload *placed);
+
+/* ---- the victims of a workload whose priority allows preemption ---- */
+
+/* A Preemption: pods that kube-scheduler would evict for one more pod, which fits nowhere on the
+ * fork. only: names no pods of other namespaces than this one; NULL: all. */
+json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
+                      const struct fit_question *question, const char *only, struct arena *arena);
+/* A Preemption for a pod that never preempts. */
+json_t *eviction_json_of_never(const struct fit_question *question);
+/* Writes it as text if it helps. */
+void eviction_write(const json_t *preemption, struct arena *arena, struct buf *out);
+
+/* ---- names ---- */
+/* Names in a workload that nothing in the cluster has, each with the nearest that exists. A name
+ * without a near one gives no warning: the verdicts of the nodes say what is missing, and an
+ * autoscaler may still bring it. Nothing is said about kinds that were never listed. */
+
+/* Appends warnings to dry_run->name_warnings: labels of nodeSelector and node affinity,
+ * resources, models, the namespace, the priority class and the runtime class. The candidates must
+ * be judged. */
+void names_warn(struct dry_run *dry_run, const struct workload *workload,
+                const struct pod_shape *shape, const struct candidates *candidates);
+
+/* The existing object that was probably meant by the name of a missing one: the kind is
+ * MISSING_NAMESPACE, MISSING_PRIORITY_CLASS or MISSING_RUNTIME_CLASS. NULL: none is near. */
+const char *names_near_object(const struct dry_run *dry_run, enum missing_kind kind,
+                              const char *asked);
+
+/* ---- unit hints ---- */
+/* Warnings of a dry run about what one unit of the requested resources is: counts that no label
+ * explains, and shares under another name. */
+
+/* Appends warnings to dry_run->name_warnings. candidates: judged. */
+void unit_hints_warn(struct dry_run *dry_run, const struct workload *workload,
+                     const struct pod_shape *shape, const struct candidates *candidates);
+
+/* ---- ranking ---- */
+/* The member explain of a dry run: how the nodes that fit were ranked, and what the placements
+ * changed. */
+
+/* Before any placement. */
+struct ranking {
+    json_t *nodes; /* array; ranking_json() takes it over */
+    size_t n_fitting;
+    struct fragmentations fragmentations;
+};
+
+/* Fragmentations are in the arena. */
+struct ranking ranking_of(const struct cluster *fork, const struct fit_question *question,
+                          const struct candidates *candidates, struct arena *arena);
+/* With the changes by the placements since. The caller owns it. */
+json_t *ranking_json(const struct ranking *before, const struct cluster *fork, struct arena *arena);
+
+/* ---- selectors ---- */
+/* The CEL selectors of a manifest's claims and classes, judged over the devices of the cluster. */
+
+/* Appends warnings: selectors that do not compile, that err on devices, or that cannot be meant so.
+ * Returns the member deviceRequests: of each request, how many devices it matches. */
+json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests);
 
 #endif

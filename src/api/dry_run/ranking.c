@@ -1,6 +1,6 @@
-/* ranking: see ranking.h. */
-#include "api/dry_run/ranking.h"
-#include "api/cluster/fragmentation_json.h"
+/* ranking: see placement_run.h. */
+#include "api/cluster/quota_json.h"
+#include "api/dry_run/placement_run.h"
 #include "decide/score.h"
 
 /* Most nodes ranked per workload. */

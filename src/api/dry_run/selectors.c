@@ -1,5 +1,5 @@
-/* selectors: see selectors.h. */
-#include "api/dry_run/selectors.h"
+/* selectors: see placement_run.h. */
+#include "api/dry_run/placement_run.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/nearest.h"

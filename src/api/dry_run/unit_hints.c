@@ -1,6 +1,6 @@
-/* unit_hints: see unit_hints.h. */
-#include "api/dry_run/unit_hints.h"
-#include "inventory/node_notes.h"
+/* unit_hints: see placement_run.h. */
+#include "api/dry_run/placement_run.h"
+#include "inventory/inventory.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -43,4 +43,20 @@ extern const struct object_kind KUBERNETES_KINDS[];
 const struct object_kind *kind_find(const char *resource, size_t len);
 bool kind_has_verb(const struct object_kind *kind, const char *verb);
 
+/* ---- gpunodes: totals, without names of pods and namespaces ---- */
+
+extern const struct kind_member NODE_MEMBERS[];
+extern const struct kind_column NODE_COLUMNS[];
+objects_find nodes_find;
+
+/* ---- gpupods with their subresource explain, and gpupending ---- */
+
+extern const struct kind_member HOLDER_MEMBERS[], PENDING_MEMBERS[];
+extern const struct kind_column HOLDER_COLUMNS[], PENDING_COLUMNS[];
+objects_find pods_find_holders;
+objects_find pods_find_pending;
+
+/* Answers with GET /v1/explain of the selected pod, which need not hold GPUs. */
+void pods_explain(const struct objects_query *query);
+
 #endif

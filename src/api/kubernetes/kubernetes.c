@@ -1,10 +1,9 @@
 /* kubernetes: see include/api/kubernetes.h. */
 #include "api/kubernetes.h"
 #include "api/kubernetes/kinds.h"
-#include "api/kubernetes/pods.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "http/exchange.h"
 
 #include <inttypes.h>

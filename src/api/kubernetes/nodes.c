@@ -1,6 +1,6 @@
-/* nodes: see nodes.h. */
-#include "api/kubernetes/nodes.h"
-#include "api/cluster/inventory_json.h"
+/* nodes: see kinds.h. */
+#include "api/cluster/inventory_parts.h"
+#include "api/kubernetes/kinds.h"
 #include "api/reply.h"
 #include "api/text.h"
 

@@ -4,8 +4,8 @@
 #include "api/kubernetes/kinds.h"
 #include "api/reply.h"
 #include "api/text.h"
-#include "base/text_time.h"
-#include "formats/json_put.h"
+#include "base/clock.h"
+#include "formats/json_values.h"
 
 #include <stdlib.h>
 #include <string.h>

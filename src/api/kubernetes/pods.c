@@ -1,8 +1,5 @@
-/* pods: see pods.h. No member names a pod of another namespace. */
-#include "api/kubernetes/pods.h"
-#include "api/pods/explain.h"
-#include "api/pods/pending.h"
-#include "api/pods/pod_devices.h"
+/* pods: see kinds.h. No member names a pod of another namespace. */
+#include "api/kubernetes/kinds.h"
 #include "api/pods/pod_json.h"
 #include "api/reply.h"
 #include "api/tables.h"

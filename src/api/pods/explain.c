@@ -2,16 +2,14 @@
  * explain: GET /v1/pods/NAMESPACE/NAME/explain and GET /v1/explain?namespace=&name=: one pod of the
  * ledger, and every node's verdict while it is pending.
  */
-#include "api/pods/explain.h"
 #include "api/api.h"
-#include "api/cluster/inventory_devices.h"
+#include "api/cluster/inventory_parts.h"
 #include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/turns.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/text.h"
-#include "api/verdicts/near_misses.h"
 #include "api/verdicts/trial.h"
 #include "base/clock.h"
 

@@ -2,17 +2,13 @@
  * pending: GET /v1/pending. Copies pods under the lock, and judges each kind of pod once on a fork:
  * by itself, and in turn with those that wait (turns.h).
  */
-#include "api/pods/pending.h"
 #include "api/api.h"
 #include "api/cluster/quota_json.h"
 #include "api/label_selector.h"
 #include "api/node_warnings.h"
 #include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
-#include "api/pods/pod_owners.h"
-#include "api/pods/pod_price.h"
 #include "api/pods/turns.h"
-#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/verdicts/remedies.h"

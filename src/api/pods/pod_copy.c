@@ -3,7 +3,7 @@
 #include "api/first.h"
 #include "base/mem.h"
 #include "decide/quota.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* pod_devices: see pod_devices.h. */
-#include "api/pods/pod_devices.h"
+/* pod_devices: see pod_json.h. */
+#include "api/pods/pod_json.h"
 #include "dra/devices.h"
 
 #include <string.h>

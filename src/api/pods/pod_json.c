@@ -1,11 +1,10 @@
 /* pod_json: see pod_json.h. The sentence comes first. */
 #include "api/pods/pod_json.h"
-#include "api/verdicts/asks_for.h"
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
-#include "api/verdicts/model_words.h"
-#include "api/verdicts/peer_notes.h"
 #include "api/verdicts/remedies.h"
-#include "base/text_time.h"
+#include "api/verdicts/verdict.h"
+#include "base/clock.h"
 #include "decide/quota.h"
 #include "ledger/shape_limits.h"
 

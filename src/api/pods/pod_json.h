@@ -4,9 +4,18 @@
 #ifndef API_PODS_POD_JSON_H
 #define API_PODS_POD_JSON_H
 
+#include "api/api.h"
+#include "api/pod_gpus.h"
 #include "api/pods/pod_copy.h"
 #include "api/verdicts/verdicts.h"
+#include "base/arena.h"
 #include "inventory/claim_lookup.h"
+#include "inventory/inventory.h"
+#include "record/groups.h"
+#include "types/facts.h"
+#include "types/policy.h"
+
+#include <jansson.h>
 
 /* Context shared by all pods of an answer. */
 struct pod_report {
@@ -42,5 +51,56 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
 /* verdicts NULL: the pod was not judged. Without remedies. */
 json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
                  const struct verdicts *verdicts);
+
+/* ---- one pod, and every node's verdict while it is pending ---- */
+
+struct explain_question {
+    const char *namespace_, *name;
+    struct groups *groups; /* NULL: none are planned */
+    const char *only;      /* names no pods of other namespaces; NULL: all */
+};
+/* The answer of GET /v1/explain; NULL: there is no such pod. */
+json_t *explain_answer(struct inventory *inventory, const struct explain_question *question,
+                       struct arena *arena);
+
+/* ---- pending pods and their verdicts ---- */
+
+/* The answer of GET /v1/pending for these pods, by priority and age. Ends the copies. */
+json_t *pending_answer(const struct api *api, struct pod_copies *copies, struct arena *arena);
+
+/* ---- what it costs to judge a pod, estimated in advance, for the limits of an answer ---- */
+
+/* On one node; 1 for an ordinary pod. Tenants may write hundreds of thousands of values into an
+ * affinity, and each is compared with each node. */
+size_t pod_price(const struct shape_facts *facts);
+
+/* Other pods that are counted in the time of a verdict. */
+#define PEERS_OF_A_VERDICT 8
+
+/* ---- the owners of pending pods ---- */
+
+/* Adds the members `remedies` and `remediesTried` to an owner of which n pods find no place, the
+ * first of them at this index. */
+struct pod_owners_help {
+    void (*add_remedies)(void *context, size_t pod, json_int_t n, json_t *owner);
+    void *context;
+};
+
+/* PendingOwners of these PodStatus, in the order of their first pods. A pod without a controller is
+ * its own owner. Pods without a place get the remedies of their owner. */
+json_t *pod_owners_json(const json_t *pods, const struct policy *policy,
+                        const struct pod_owners_help *help, struct arena *arena);
+/* The GPUs that a PodStatus asks for. */
+json_int_t pod_owners_count_gpus(const json_t *pod, const struct policy *policy);
+/* The GPUs that all of them wait for. */
+json_int_t pod_owners_gpus(const json_t *owners);
+
+/* ---- pod devices ---- */
+/* The GPUs that claims give a pod, by driver. Under the inventory's lock. */
+
+/* Its claims are allocated to it, and have a GPU without admin access. */
+bool pod_devices_has_any(const struct cluster *cluster, const struct pod *pod);
+struct pod_gpus pod_devices_copy(const struct cluster *cluster, const struct pod *pod,
+                                 struct arena *arena);
 
 #endif

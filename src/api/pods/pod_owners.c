@@ -1,5 +1,5 @@
-/* pod_owners: see pod_owners.h. */
-#include "api/pods/pod_owners.h"
+/* pod_owners: see pod_json.h. */
+#include "api/pods/pod_json.h"
 #include "api/text.h"
 #include "api/verdicts/remedies.h"
 #include "base/table.h"

@@ -1,5 +1,5 @@
-/* pod_price: see pod_price.h. */
-#include "api/pods/pod_price.h"
+/* pod_price: see pod_json.h. */
+#include "api/pods/pod_json.h"
 
 /* Comparisons that cost as much as the rest of a verdict. */
 #define COMPARISONS_OF_A_VERDICT 16

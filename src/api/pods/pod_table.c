@@ -6,9 +6,7 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
-#include "api/verdicts/asks_for.h"
-#include "api/verdicts/claim_answers.h"
-#include "api/verdicts/model_words.h"
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/remedies.h"
 #include "api/verdicts/verdict.h"
 

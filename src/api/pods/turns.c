@@ -1,7 +1,6 @@
 /* turns: see turns.h. */
 #include "api/pods/turns.h"
 #include "api/pods/pod_json.h"
-#include "api/pods/pod_owners.h"
 #include "api/what_if/placing.h"
 #include "base/table.h"
 

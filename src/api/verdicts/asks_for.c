@@ -1,9 +1,8 @@
-/* asks_for: see asks_for.h. */
-#include "api/verdicts/asks_for.h"
+/* asks_for: see verdict.h. */
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
-#include "api/verdicts/model_words.h"
 #include "api/verdicts/verdict.h"
-#include "types/accelerator.h"
+#include "types/policy.h"
 #include "types/quantity.h"
 
 #include <string.h>

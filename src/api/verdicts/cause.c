@@ -1,7 +1,7 @@
 /* cause: see cause.h. */
 #include "api/verdicts/cause.h"
 #include "base/mem.h"
-#include "decide/near_miss.h"
+#include "decide/fit.h"
 #include "ledger/admit.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* claim_answers: see claim_answers.h. First one want, then one claim, then the lines. */
-#include "api/verdicts/claim_answers.h"
+/* claim_answers: see verdict.h. First one want, then one claim, then the lines. */
 #include "api/table.h"
 #include "api/text.h"
+#include "api/verdicts/verdict.h"
 
 #include <inttypes.h>
 #include <string.h>

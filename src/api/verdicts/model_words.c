@@ -1,6 +1,6 @@
-/* model_words: see model_words.h. */
-#include "api/verdicts/model_words.h"
+/* model_words: see candidates.h. */
 #include "api/text.h"
+#include "api/verdicts/candidates.h"
 #include "types/quantity.h"
 
 json_t *model_words_names(const struct gpu_model *models, size_t n, struct arena *arena)

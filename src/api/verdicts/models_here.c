@@ -1,5 +1,4 @@
-/* models_here: see models_here.h. */
-#include "api/verdicts/models_here.h"
+/* models_here: see candidates.h. */
 #include "api/verdicts/candidates.h"
 #include "base/table.h"
 

@@ -1,10 +1,10 @@
-/* near_misses: see near_misses.h. */
-#include "api/verdicts/near_misses.h"
+/* near_misses: see trial.h. */
 #include "api/text.h"
+#include "api/verdicts/trial.h"
 #include "api/verdicts/verdict.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "decide/near_miss.h"
+#include "decide/fit.h"
 #include "ledger/admit.h"
 #include "types/quantity.h"
 

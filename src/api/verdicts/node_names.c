@@ -1,6 +1,6 @@
 /* node_names: see node_names.h. First what nodes have, then what a pod names in vain. */
 #include "api/verdicts/node_names.h"
-#include "api/verdicts/model_words.h"
+#include "api/verdicts/candidates.h"
 #include "base/nearest.h"
 
 #include <string.h>

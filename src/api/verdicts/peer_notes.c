@@ -1,5 +1,5 @@
-/* peer_notes: see peer_notes.h. */
-#include "api/verdicts/peer_notes.h"
+/* peer_notes: see verdict.h. */
+#include "api/verdicts/verdict.h"
 #include "decide/peer_rules.h"
 
 void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, bool lacks_own,

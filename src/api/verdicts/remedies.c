@@ -3,7 +3,7 @@
 #include "api/text.h"
 #include "api/verdicts/remedies_priv.h"
 #include "base/mem.h"
-#include "decide/near_miss.h"
+#include "decide/fit.h"
 
 #include <string.h>
 

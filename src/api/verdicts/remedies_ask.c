@@ -2,7 +2,7 @@
 #include "api/verdicts/remedies_priv.h"
 #include "decide/peer_rules.h"
 #include "ledger/admit.h"
-#include "types/gpu_worth.h"
+#include "types/gpu_model.h"
 #include "types/quantity.h"
 
 #include <inttypes.h>

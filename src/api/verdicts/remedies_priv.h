@@ -5,7 +5,7 @@
 #define API_VERDICTS_REMEDIES_PRIV_H
 
 #include "api/verdicts/remedies.h"
-#include "decide/near_miss.h"
+#include "decide/fit.h"
 
 struct remedy_search {
     const struct remedy_question *question;

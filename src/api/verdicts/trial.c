@@ -1,6 +1,6 @@
 /* trial: see trial.h. */
 #include "api/verdicts/trial.h"
-#include "api/pods/pod_price.h"
+#include "api/pods/pod_json.h"
 #include "base/mem.h"
 #include "decide/claim_rules.h"
 #include "decide/peer_rules.h"

@@ -5,6 +5,7 @@
 #ifndef API_VERDICTS_TRIAL_H
 #define API_VERDICTS_TRIAL_H
 
+#include "api/verdicts/verdict.h"
 #include "decide/fit.h"
 #include "ledger/cluster.h"
 
@@ -72,5 +73,11 @@ struct trial_end {
 bool trial_run(struct trials *trials, const struct trial *trial, struct trial_end *ret_end);
 /* All pods of the roles. */
 int64_t trials_n_pods(const struct trials *trials);
+
+/* ---- single changes that would let nodes fit ---- */
+
+/* A NearMiss for each such change, smallest first, up to a limit. Judges the nodes again, whatever
+ * verdicts the candidates hold. */
+json_t *near_misses_json(const struct pod_query *query, const struct candidates *candidates);
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "decide/claim_rules.h"
-#include "formats/json_put.h"
-#include "objects/node_conditions.h"
+#include "formats/json_values.h"
+#include "objects/node.h"
 #include "objects/pod.h"
 #include "types/quantity.h"
 

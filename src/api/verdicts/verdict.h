@@ -7,8 +7,11 @@
 #include "api/verdicts/candidates.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "inventory/claim_lookup.h"
+#include "types/policy.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* The question, with its context. */
 struct pod_query {
@@ -44,5 +47,40 @@ const char *verdict_amounts_text(const json_t *amounts, struct arena *arena);
 /* Writes the nodes that do not fit, a row for each reason, after an empty line; before them, if
  * wide, those that fit. */
 void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out);
+
+/* ---- claim answers ---- */
+/* What each request of a pod's resource claims may get in the cluster, which terms of selectors
+ * rule out devices, and which of its alternatives kube-scheduler would take. */
+
+/* A ClaimAnswer (docs/openapi.yaml) for each claim of the pod, as the candidates are judged now. */
+json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rules,
+                           const struct candidates *candidates, struct arena *arena);
+/* A line for each claim and request, indented by so many spaces. */
+void claim_answers_write(const json_t *answers, size_t indent, struct arena *arena,
+                         struct buf *out);
+
+/* ---- what one pod asks for, as JSON and as a sentence ---- */
+
+/* Amounts by resource, in the resource's unit (struct amount): first the GPUs. Omits "pods",
+ * because every pod needs one. */
+json_t *asks_for_amounts(const struct policy *policy, const struct shape_facts *facts);
+/* {accept, exclude, minMemory}, each only if the pod says so. */
+json_t *asks_for_models(const struct model_wants *wants, struct arena *arena);
+/* "8 V100, 32 CPU, 128Gi": the amounts, with the names of the models. */
+const char *asks_for_each(const json_t *requests, const json_t *models, struct arena *arena);
+/* "asks for 4 nvidia.com/gpu, 8 cpu, 64Gi memory; models H100-80GB, then A100". Long lists are
+ * shortened. claims: as in pod_facts. */
+const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,
+                          const char *claims, struct arena *arena);
+
+/* ---- what verdicts leave out of affinity between pods and topology spread ---- */
+
+struct cluster;
+struct peer_rules;
+
+/* Adds to the lines under notEvaluated. rules NULL: none. lacks_own: as lacks_peers of the asking
+ * pod. */
+void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, bool lacks_own,
+                    struct arena *arena, json_t *notes);
 
 #endif

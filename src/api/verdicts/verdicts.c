@@ -1,9 +1,9 @@
 /* verdicts: see verdicts.h. */
 #include "api/verdicts/verdicts.h"
 #include "api/text.h"
-#include "api/verdicts/claim_answers.h"
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
-#include "api/verdicts/model_words.h"
+#include "api/verdicts/verdict.h"
 
 /* Best nodes listed. */
 #define N_BEST TEXT_NAMES_SHOWN

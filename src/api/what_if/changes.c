@@ -2,7 +2,7 @@
 #include "api/what_if/changes.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "ledger/edit.h"
 #include "ledger/quarantine.h"
 

@@ -5,14 +5,62 @@
 #ifndef API_WHAT_IF_CHANGES_H
 #define API_WHAT_IF_CHANGES_H
 
-#include "api/what_if/met_budgets.h"
-#include "api/what_if/model_slices.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/table.h"
 #include "ledger/cluster.h"
+#include "ledger/edit.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+
+/* ---- met budgets ---- */
+/* The PodDisruptionBudgets that a drain would meet, and what the eviction API of Kubernetes
+ * would say to it now. Source: pkg/registry/core/pod/storage/eviction.go. A pending or
+ * terminating pod is evicted without a look at budgets. A pod with several budgets is never
+ * evicted. One that is not ready is evicted if its budget has the policy AlwaysAllow, or has as
+ * many healthy pods as it needs. Any other pod uses one of status.disruptionsAllowed. */
+
+struct met_budgets;
+struct budget_match;
+
+struct met_eviction {
+    const char *names;                /* of the budgets that the pod meets, as text; NULL: none */
+    const struct budget_match *match; /* the rest is private */
+    bool was_ready, is_judged;
+};
+
+/* Over the ledger's budgets, which must outlive the result and may not change. Release with
+ * met_budgets_free(). */
+struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *arena);
+void met_budgets_free(struct met_budgets *budgets);
+/* A pod that is evicted from its node. */
+struct met_eviction met_budgets_evict(struct met_budgets *budgets, const struct pod *pod);
+/* The pod is not evicted after all. */
+void met_budgets_spare(struct met_budgets *budgets, const struct met_eviction *eviction);
+/* A budget, "namespace/name", that could not be read, and why. Texts are copied. */
+void met_budgets_add_unread(struct met_budgets *budgets, const char *name, const char *why);
+/* {checked, met: [MetBudget], omitted, notJudged: [{namespace, name, reason}]}; why: the ledger may
+ * lack budgets; NULL: it has all. */
+json_t *met_budgets_json(const struct met_budgets *budgets, const char *why);
+
+/* ---- the ResourceSlices of the model nodes of added nodes ---- */
+
+struct model_slices {
+    const char *node;
+    struct edit_slices slices; /* in the arena; texts are the ledger's */
+    UT_hash_handle hh;
+};
+
+/* Adds a model to the table. */
+void model_slices_want(struct model_slices **table, const char *node, struct arena *arena);
+/* Visits each slice of the ledger once. */
+void model_slices_read(struct model_slices *table, const struct cluster *ledger,
+                       struct arena *arena);
+/* NULL: it is no model. */
+struct model_slices *model_slices_find(struct model_slices *table, const char *node);
+
+/* ---- changes ---- */
 
 /* Limits of a request; more is rejected (-E2BIG). */
 #define CHANGES_MAX ((size_t)1000)

@@ -1,8 +1,8 @@
-/* met_budgets: see met_budgets.h. */
-#include "api/what_if/met_budgets.h"
+/* met_budgets: see changes.h. */
+#include "api/what_if/changes.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 #include "types/selector.h"
 
 #include <stdint.h>

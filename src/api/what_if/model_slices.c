@@ -1,5 +1,5 @@
-/* model_slices: see model_slices.h. */
-#include "api/what_if/model_slices.h"
+/* model_slices: see changes.h. */
+#include "api/what_if/changes.h"
 #include "dra/devices.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "api/what_if/placing.h"
 #include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
-#include "api/pods/pod_price.h"
 #include "api/verdicts/headline.h"
 #include "decide/what_if.h"
 

@@ -3,8 +3,7 @@
  * places them again with the pods that a drain displaced, and then the workloads.
  */
 #include "api/api.h"
-#include "api/cluster/fragmentation_json.h"
-#include "api/cluster/inventory_models.h"
+#include "api/cluster/inventory_parts.h"
 #include "api/cluster/quota_json.h"
 #include "api/dry_run/dry_run.h"
 #include "api/dry_run/manifest.h"
@@ -13,13 +12,11 @@
 #include "api/tables.h"
 #include "api/text.h"
 #include "api/what_if/changes.h"
-#include "api/what_if/met_budgets.h"
 #include "api/what_if/placing.h"
 #include "base/nearest.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "inventory/inventory.h"
-#include "inventory/policy_names.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* what_if_table: the answer of POST /v1/what-if as text. */
-#include "api/cluster/fragmentation_json.h"
+#include "api/cluster/quota_json.h"
 #include "api/dry_run/dry_run.h"
 #include "api/provenance.h"
 #include "api/table.h"

@@ -2,9 +2,8 @@
 #include "base/clock.h"
 #include "extender/answer.h"
 #include "extender/extender.h"
-#include "extender/in_force.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 
 /* ExtenderBindingArgs (PROTOCOL 1.6). The texts are root's. */
 static int read_arguments(const json_t *root, struct bind_args *ret_args, struct err *err)

@@ -35,4 +35,13 @@ void bind_event_answer(struct bind_event *event, struct bind_caller *caller,
 void bind_event_note(struct bind_event *event, const struct bind_entry *entry, enum log_level level,
                      const char *message, const char *key, const char *value);
 
+/* ---- performs the steps of an attempt ---- */
+
+/* Performs the step. facts: from a GET; NULL: none. May free the entry. */
+void bind_steps_take(struct bind_event *event, struct bind_entry *entry, struct bind_step step,
+                     const struct pod_facts *facts);
+/* outcome and why as in bind_entry; why NULL: bound. */
+void bind_steps_answer(struct bind_event *event, struct bind_entry *entry,
+                       struct bind_caller *caller, enum bind_outcome outcome, const char *why);
+
 #endif

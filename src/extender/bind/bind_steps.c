@@ -1,7 +1,7 @@
-/* bind_steps: see bind_steps.h. */
-#include "extender/bind/bind_steps.h"
+/* bind_steps: see bind_event.h. */
 #include "base/clock.h"
 #include "extender/bind/bind_entry.h"
+#include "extender/bind/bind_event.h"
 #include "extender/bind/bind_wire.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* bind_wire: see bind_wire.h. */
 #include "extender/bind/bind_wire.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "objects/pod.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "extender/bind/bind_entry.h"
-#include "extender/bind/bind_steps.h"
+#include "extender/bind/bind_event.h"
 #include "extender/bind/bind_wire.h"
 
 #include <assert.h>

@@ -1,14 +1,12 @@
 /* filter: the offered nodes on which the pod may run. See include/extender/extender.h. */
 #include "base/clock.h"
-#include "decide/best.h"
 #include "decide/fit.h"
+#include "decide/rank.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
 #include "extender/filter/rules.h"
-#include "extender/in_force.h"
-#include "extender/observes.h"
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
-/* failed_pods: see failed_pods.h, and include/inventory/live.h. */
-#include "inventory/live/failed_pods.h"
+/* failed_pods: see live_priv.h, and include/inventory/live.h. */
 #include "base/log.h"
 #include "inventory/live/live_priv.h"
 #include "ledger/quarantine.h"
-#include "objects/failed_pod.h"
+#include "objects/pod.h"
 
 static const char *const UNREAD[] = {"metadata.finalizers",
                                      "metadata.labels",

@@ -1,5 +1,4 @@
-/* live_feed: see live_feed.h, and include/inventory/live.h. */
-#include "inventory/live/live_feed.h"
+/* live_feed: see live_priv.h, and include/inventory/live.h. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "inventory/live/live_priv.h"

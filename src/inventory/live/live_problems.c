@@ -1,7 +1,7 @@
-/* live_problems: see live_problems.h. */
-#include "inventory/live/live_problems.h"
+/* live_problems: see live_priv.h. */
 #include "base/mem.h"
 #include "base/table.h"
+#include "inventory/live/live_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* self_check: see self_check.h, and include/inventory/live.h. */
-#include "inventory/live/self_check.h"
+/* self_check: see live_priv.h, and include/inventory/live.h. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "inventory/live/live_priv.h"

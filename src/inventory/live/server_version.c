@@ -1,7 +1,7 @@
-/* server_version: see server_version.h, and include/inventory/live.h. */
+/* server_version: see live_priv.h, and include/inventory/live.h. */
 #include "base/clock.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "inventory/live/live_priv.h"
 #include "kube/version.h"
 

@@ -2,10 +2,10 @@
  * Files", the rules of merging. */
 #include "kubeconfig.h"
 
+#include "base/file_watch.h"
 #include "base/mem.h"
-#include "base/small_file.h"
-#include "formats/json_get.h"
-#include "kubeconfig_fields.h"
+#include "config_priv.h"
+#include "formats/json_values.h"
 
 #include <stdarg.h>
 #include <stdio.h>

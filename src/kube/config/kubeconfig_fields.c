@@ -1,11 +1,9 @@
-/* kubeconfig_fields: see kubeconfig_fields.h. */
-#include "kubeconfig_fields.h"
+/* kubeconfig_fields: see config_priv.h. */
+#include "config_priv.h"
 
 #include "base/base64.h"
 #include "base/mem.h"
-#include "formats/json_put.h"
-#include "token.h"
-#include "url_check.h"
+#include "formats/json_values.h"
 
 #include <stdlib.h>
 #include <string.h>

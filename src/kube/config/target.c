@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "config_priv.h"
 #include "kubeconfig.h"
-#include "url_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* token: see token.h. */
-#include "token.h"
+/* token: see config_priv.h. */
+#include "config_priv.h"
 
+#include "base/file_watch.h"
 #include "base/mem.h"
-#include "base/small_file.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* url_check: see url_check.h. Source: RFC 3986, section 3. */
-#include "url_check.h"
+/* url_check: see config_priv.h. Source: RFC 3986, section 3. */
+#include "config_priv.h"
 
 #include <arpa/inet.h>
 #include <stdbool.h>

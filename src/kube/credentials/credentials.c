@@ -5,10 +5,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "exec_credential.h"
-#include "exec_pace.h"
-#include "exec_process.h"
-#include "kube/config/token.h"
+#include "exec_priv.h"
+#include "kube/config/config_priv.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,14 +1,13 @@
-/* exec_credential: see exec_credential.h. */
-#include "exec_credential.h"
+/* exec_credential: see exec_priv.h. */
+#include "exec_priv.h"
 
 #include "base/base64.h"
+#include "base/clock.h"
+#include "base/file_watch.h"
 #include "base/mem.h"
-#include "base/small_file.h"
-#include "base/text_time.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "formats/json_put.h"
-#include "kube/config/token.h"
+#include "formats/json_values.h"
+#include "kube/config/config_priv.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* exec_pace: see exec_pace.h. */
-#include "exec_pace.h"
+/* exec_pace: see exec_priv.h. */
+#include "exec_priv.h"
 
 #include "base/clock.h"
 

@@ -1,16 +1,15 @@
 /*
- * exec_process: see exec_process.h.
+ * exec_process: see exec_priv.h.
  *
  * The plugin runs in a process group of its own, with empty standard input and none of our files;
  * no signal is blocked or ignored. Its end is polled for: SIGCHLD would go to another thread, a
  * pidfd needs a newer kernel, and processes it leaves running may hold its output open.
  */
-#include "exec_process.h"
+#include "exec_priv.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "last_lines.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-/* last_lines: see last_lines.h. */
-#include "last_lines.h"
+/* last_lines: see exec_priv.h. */
+#include "exec_priv.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* catcher: see catcher.h. */
 #include "catcher.h"
 
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* hold: see include/kube/hold.h. */
-#include "kube/hold.h"
+/* hold: see include/kube/catch_up.h. */
+#include "kube/catch_up.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -7,8 +7,8 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "catcher.h"
-#include "kube/watch/log_dedup.h"
 #include "kube/watch/object_watch.h"
+#include "kube/watch/pace.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

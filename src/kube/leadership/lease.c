@@ -4,9 +4,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "formats/json_get.h"
-#include "formats/json_put.h"
-#include "kube/watch/random.h"
+#include "formats/json_values.h"
+#include "kube/watch/pace.h"
 #include "kube/watch/resource_version.h"
 #include "request_text.h"
 

@@ -7,9 +7,9 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "catcher.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "kube/watch/log_dedup.h"
+#include "formats/json_values.h"
+#include "kube/watch/pace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

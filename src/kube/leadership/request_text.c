@@ -1,8 +1,8 @@
 /* request_text: see request_text.h. */
 #include "request_text.h"
 
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 
 #define MESSAGE_MAX_BYTES 200
 

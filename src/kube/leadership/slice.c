@@ -4,9 +4,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "formats/json_get.h"
-#include "formats/json_put.h"
-#include "kube/watch/backoff.h"
+#include "formats/json_values.h"
+#include "kube/watch/pace.h"
 #include "request_text.h"
 
 #include <stdlib.h>

@@ -10,8 +10,6 @@
 #include "client.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "endpoint.h"
-#include "poller.h"
 #include "socket.h"
 
 #include <curl/curl.h>

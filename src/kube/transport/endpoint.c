@@ -1,5 +1,5 @@
-/* endpoint: see endpoint.h. */
-#include "endpoint.h"
+/* endpoint: see socket.h. */
+#include "socket.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* poller: an epoll set of epoll sets, and an eventfd. See poller.h. */
-#include "poller.h"
+/* poller: an epoll set of epoll sets, and an eventfd. See socket.h. */
+#include "socket.h"
 
 #include <errno.h>
 #include <sys/epoll.h>

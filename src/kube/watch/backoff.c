@@ -1,7 +1,5 @@
-/* backoff: see backoff.h. */
-#include "backoff.h"
-
-#include "random.h"
+/* backoff: see pace.h. */
+#include "pace.h"
 
 #define FIRST_MS 800
 #define LAST_MS 30000

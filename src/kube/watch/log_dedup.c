@@ -1,5 +1,5 @@
-/* log_dedup: see log_dedup.h. */
-#include "log_dedup.h"
+/* log_dedup: see pace.h. */
+#include "pace.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* random: see random.h. SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/* random: see pace.h. SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
  * generators, 2014). */
-#include "random.h"
+#include "pace.h"
 
 int64_t random_below(uint64_t *state, int64_t n)
 {

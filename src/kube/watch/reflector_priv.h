@@ -8,12 +8,11 @@
 #ifndef KUBE_WATCH_REFLECTOR_PRIV_H
 #define KUBE_WATCH_REFLECTOR_PRIV_H
 
-#include "backoff.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "formats/json_stream.h"
 #include "kube/reflector.h"
-#include "log_dedup.h"
+#include "pace.h"
 
 enum reflector_step {
     STEP_LIST,

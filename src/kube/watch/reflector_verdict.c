@@ -3,8 +3,8 @@
  * step, its lag, and whether it has caught up.
  */
 #include "base/clock.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "reflector_priv.h"
 #include "resource_version.h"
 

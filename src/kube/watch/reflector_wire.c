@@ -5,8 +5,8 @@
  * A probe's answer is read like a page without its items. The resourceVersion of an event is taken
  * over only after the event was applied. Everything before a fault is applied.
  */
-#include "formats/json_get.h"
-#include "random.h"
+#include "formats/json_values.h"
+#include "pace.h"
 #include "reflector_priv.h"
 #include "resource_version.h"
 

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "ledger/claims.h"
 #include "ledger/ledger.h"
-#include "ledger/sick/quarantine_priv.h"
+#include "ledger/sick/sick_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cluster_budgets: PodDisruptionBudgets, for what-if. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger/ledger.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 
 #include <string.h>
 

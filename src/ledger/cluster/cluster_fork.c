@@ -1,7 +1,7 @@
 /* cluster_fork: a copy of nodes and sums for simulated placements. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger/ledger.h"
-#include "ledger/sick/quarantine_priv.h"
+#include "ledger/sick/sick_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cluster_namespaces: existing namespaces and their labels. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger/ledger.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 
 #include <string.h>
 

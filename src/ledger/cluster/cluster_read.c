@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "ledger/ledger.h"
 #include "ledger/peer.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* domains: the nodes of each domain, counted with each change of a node. See
- * include/ledger/domains.h. */
-#include "ledger/domains.h"
+ * include/ledger/pod_groups.h. */
 #include "base/mem.h"
 #include "ledger/ledger.h"
+#include "ledger/pod_groups.h"
 
 #include <stdlib.h>
 #include <string.h>

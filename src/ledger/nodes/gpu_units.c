@@ -5,10 +5,9 @@
  * Two facts are built in, as they are names and no labels: NVIDIA's products end in -SHARED or
  * contain -MIG-, and a device plugin that renames shares appends ".shared" to the resource.
  */
-#include "ledger/nodes/gpu_units.h"
 #include "base/mem.h"
-#include "ledger/gpu_kinds.h"
 #include "ledger/ledger.h"
+#include "ledger/nodes/node_index.h"
 #include "types/quantity.h"
 
 #include <stdio.h>

@@ -4,9 +4,8 @@
  */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "ledger/gpu_kinds.h"
 #include "ledger/ledger.h"
-#include "ledger/nodes/gpu_units.h"
+#include "ledger/nodes/node_index.h"
 #include "ledger/room.h"
 
 #include <inttypes.h>

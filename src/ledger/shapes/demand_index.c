@@ -1,5 +1,4 @@
-/* demand_index: see demand_index.h. */
-#include "ledger/shapes/demand_index.h"
+/* demand_index: see shapes.h. */
 #include "base/mem.h"
 #include "ledger/shapes/shapes.h"
 

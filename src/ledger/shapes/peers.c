@@ -1,8 +1,8 @@
-/* peers: see peers.h. First the copy in one allocation, then the digest, then the table. */
-#include "ledger/shapes/peers.h"
+/* peers: see shapes.h. First the copy in one allocation, then the digest, then the table. */
 #include "base/mem.h"
 #include "ledger/peer.h"
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
+#include "ledger/shapes/shapes.h"
 
 #include <stdalign.h>
 #include <stdlib.h>

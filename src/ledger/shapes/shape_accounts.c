@@ -1,5 +1,4 @@
-/* shape_accounts: see shape_accounts.h. */
-#include "ledger/shapes/shape_accounts.h"
+/* shape_accounts: see shapes.h. */
 #include "base/mem.h"
 #include "ledger/shapes/shapes.h"
 

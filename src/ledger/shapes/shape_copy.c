@@ -1,6 +1,6 @@
-/* shape_copy: see include/ledger/shape_copy.h. Each text is hashed with its length, so different
+/* shape_copy: see include/ledger/shape_limits.h. Each text is hashed with its length, so different
  * shapes never yield the same input. */
-#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 
 #include <string.h>
 

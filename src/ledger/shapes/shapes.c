@@ -1,9 +1,8 @@
 /* shapes: see shapes.h. */
 #include "ledger/shapes/shapes.h"
 #include "base/mem.h"
-#include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
-#include "types/accelerator.h"
+#include "types/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* quarantine: see include/ledger/quarantine.h. */
 #include "base/mem.h"
-#include "ledger/sick/quarantine_priv.h"
+#include "ledger/sick/sick_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

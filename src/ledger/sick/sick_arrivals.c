@@ -1,6 +1,6 @@
-/* sick_arrivals: see sick_arrivals.h. */
-#include "ledger/sick/sick_arrivals.h"
+/* sick_arrivals: see sick_priv.h. */
 #include "base/mem.h"
+#include "ledger/sick/sick_priv.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,44 @@
 #ifndef LEDGER_SICK_SICK_PRIV_H
 #define LEDGER_SICK_SICK_PRIV_H
 
-#include "ledger/sick/sick_arrivals.h"
+#include "base/table.h"
+#include "ledger/ledger.h"
+#include "ledger/quarantine.h"
+#include "ledger/sick_nodes.h"
+
+/* ---- sick arrivals ---- */
+/* The pods that were bound lately and have not started. A pod may be gone from the API server
+ * before its failure is seen, so it is kept for SICK_FAILS_MS after its binding; of more than
+ * SICK_ARRIVALS_MAX the oldest are dropped. */
+
+struct sick_node;
+
+struct sick_bound {
+    uint64_t uid; /* its hash */
+    struct sick_node *node;
+    struct sick_shape shape;
+    bool was_waiting, had_room;
+    int64_t at_ms;
+    UT_hash_handle hh; /* oldest first */
+};
+
+struct sick_arrivals {
+    struct sick_bound *first;
+};
+
+/* The pod is not there yet. Takes a reference to the node. */
+void sick_arrivals_add(struct sick_arrivals *arrivals, const struct sick_bound *bound);
+/* NULL: it is not there. */
+struct sick_bound *sick_arrivals_find(const struct sick_arrivals *arrivals, uint64_t uid);
+void sick_arrivals_remove(struct sick_arrivals *arrivals, struct sick_bound *bound);
+/* Drops those that were bound before since_ms. */
+void sick_arrivals_forget(struct sick_arrivals *arrivals, int64_t since_ms);
+
+/* sick_nodes.c: an arrival refers to the node, even if it is gone. */
+void sick_node_ref(struct sick_node *node);
+void sick_node_unref(struct sick_node *node);
+
+/* ---- sick priv ---- */
 
 /* The nodes with GPUs of one model. */
 struct sick_model {
@@ -83,5 +120,28 @@ void illness_end_traps(struct sick_nodes *sick, struct sick_node *node);
 void illness_lift(struct sick_nodes *sick, struct sick_node *node, bool forgives);
 /* A model has no node left that is Ready and not in quarantine: lifts the one that ends first. */
 void illness_spare_last(struct sick_nodes *sick, const struct sick_model *model);
+
+/* ---- tells sick_nodes of the ledger's changes.See include/ledger/quarantine.h ---- */
+
+struct quarantine {
+    struct sick_nodes *sick;
+    uint64_t n_in_quarantine, n_in_trap; /* pods: quarantine_n_let_pass() */
+};
+
+void quarantine_free(struct cluster *cluster);
+/* The node has become what the facts say. */
+void quarantine_see_node(struct cluster *cluster, const struct node *node,
+                         const struct node_facts *facts);
+void quarantine_lose_node(struct cluster *cluster, const char *name);
+
+/* A pod before a change. */
+struct pod_stage {
+    bool is_known, is_placed, has_started;
+};
+struct pod_stage quarantine_stage_of(const struct pod *pod); /* NULL: it is not known */
+void quarantine_see_pod(struct cluster *cluster, struct pod_stage before, const struct pod *pod);
+void quarantine_lose_pod(struct cluster *cluster, const struct pod *pod);
+
+void quarantine_fork_node(struct cluster *fork, struct node *copy, const struct node *node);
 
 #endif

@@ -2,8 +2,8 @@
 #include "objects/claim_spec.h"
 
 #include "base/mem.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "objects/affinity.h"
 #include "objects/fields.h"
 #include "types/device_facts.h"

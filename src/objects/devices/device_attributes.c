@@ -1,8 +1,8 @@
-/* device_attributes: see device_attributes.h. */
-#include "objects/devices/device_attributes.h"
+/* device_attributes: see selector_texts.h. */
+#include "objects/devices/selector_texts.h"
 #include "objects/fields.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* device_class: see include/objects/device_class.h. */
-#include "objects/device_class.h"
+/* device_class: see include/objects/claims.h. */
+#include "objects/claims.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/devices/selector_texts.h"
 #include "objects/identity.h"
 

@@ -2,8 +2,8 @@
 #include "objects/device_details.h"
 #include "objects/fields.h"
 
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "objects/affinity.h"
 #include "types/quantity.h"
 

@@ -1,7 +1,7 @@
 /* device_requests: see include/objects/device_requests.h. */
 #include "objects/device_requests.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <string.h>
 #include <strings.h>

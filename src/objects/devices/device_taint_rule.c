@@ -1,7 +1,7 @@
-/* device_taint_rule: see include/objects/device_taint_rule.h. */
-#include "objects/device_taint_rule.h"
+/* device_taint_rule: see include/objects/claims.h. */
+#include "objects/claims.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/fields.h"
 #include "objects/identity.h"
 

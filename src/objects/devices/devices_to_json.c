@@ -5,7 +5,6 @@
 #include "objects/label_text.h"
 #include "objects/to_json.h"
 
-#include "objects/devices/device_attributes.h"
 #include "objects/devices/selector_texts.h"
 #include "objects/fields.h"
 

@@ -2,12 +2,10 @@
 #include "objects/devices/pod_claims.h"
 
 #include "base/buf.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/claim_spec.h"
-#include "objects/device_taint_rule.h"
+#include "objects/claims.h"
 #include "objects/fields.h"
-#include "objects/resource_claim.h"
-#include "objects/resource_slice.h"
 #include "types/facts.h"
 
 #include <string.h>

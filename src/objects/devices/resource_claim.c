@@ -1,7 +1,7 @@
-/* resource_claim: see include/objects/resource_claim.h. */
-#include "objects/resource_claim.h"
+/* resource_claim: see include/objects/claims.h. */
+#include "objects/claims.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/claim_spec.h"
 #include "objects/device_details.h"
 #include "objects/devices/selector_texts.h"

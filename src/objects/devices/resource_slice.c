@@ -1,10 +1,10 @@
-/* resource_slice: see include/objects/resource_slice.h. */
-#include "objects/resource_slice.h"
+/* resource_slice: see include/objects/claims.h. */
 #include "base/arena.h"
 #include "base/err.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
+#include "objects/claims.h"
 #include "objects/device_details.h"
-#include "objects/devices/device_attributes.h"
+#include "objects/devices/selector_texts.h"
 #include "objects/fields.h"
 #include "objects/identity.h"
 #include "types/device_facts.h"

@@ -2,7 +2,7 @@
 #include "objects/devices/selector_texts.h"
 
 #include "cel/cel.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/fields.h"
 
 #include <string.h>

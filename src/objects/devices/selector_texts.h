@@ -6,6 +6,7 @@
 #define OBJECTS_DEVICES_SELECTOR_TEXTS_H
 
 #include "base/arena.h"
+#include "types/device_facts.h"
 #include "types/selector_texts.h"
 
 #include <jansson.h>
@@ -20,5 +21,16 @@ json_t *selector_texts_to_json(const struct selector_texts *selectors, const cha
 const char *selector_texts_driver(const json_t *selectors, struct arena *arena);
 /* A list with such a selector; a new reference. */
 json_t *selector_texts_of_driver(const char *driver);
+
+/* ---- the attributes and capacities of a device, as texts, and back ---- */
+
+/* Of a device's content. Sets the members for selectors. before: of the same slice, whose texts it
+ * may share; NULL: none. */
+void device_attributes_read(const json_t *content, const char *driver,
+                            const struct device_facts *before, struct arena *arena,
+                            struct device_facts *facts);
+/* Adds them to the two objects. */
+void device_attributes_write(const struct device_facts *facts, json_t *attributes,
+                             json_t *capacity);
 
 #endif

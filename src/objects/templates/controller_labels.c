@@ -1,8 +1,8 @@
-/* controller_labels: see controller_labels.h. Sources: DefaultDeploymentUniqueLabelKey and its
+/* controller_labels: see template_walk.h. Sources: DefaultDeploymentUniqueLabelKey and its
  * neighbours in k8s.io/api/apps/v1, and k8s.io/api/batch/v1. */
-#include "objects/templates/controller_labels.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/fields.h"
+#include "objects/templates/template_walk.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* count_fields: see count_fields.h. */
-#include "objects/templates/count_fields.h"
+/* count_fields: see template_walk.h. */
+#include "objects/templates/template_walk.h"
 
 #include "objects/fields.h"
 

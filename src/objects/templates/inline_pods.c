@@ -1,7 +1,7 @@
 /* inline_pods: see inline_pods.h. */
 #include "objects/templates/inline_pods.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/templates/schema.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
-/* pod_count: see pod_count.h. */
-#include "objects/templates/pod_count.h"
+/* pod_count: see template_walk.h. */
+#include "objects/templates/template_walk.h"
 
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* podless: see podless.h. */
-#include "objects/templates/podless.h"
+/* podless: see template_walk.h. */
 #include "objects/templates/schema.h"
+#include "objects/templates/template_walk.h"
 
 #include <stddef.h>
 #include <string.h>

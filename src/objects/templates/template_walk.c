@@ -7,11 +7,11 @@
 #include "objects/templates/template_walk.h"
 
 #include "base/buf.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/fields.h"
 #include "objects/templates/schema.h"
 #include "objects/workload.h"
-#include "types/accelerator.h"
+#include "types/policy.h"
 
 #include <ctype.h>
 #include <string.h>

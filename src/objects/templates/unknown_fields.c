@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "objects/fields.h"
 #include "objects/templates/schema.h"
 #include "types/quantity.h"

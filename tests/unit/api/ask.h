@@ -4,8 +4,8 @@
 
 #include "api/api.h"
 #include "fake_exchange.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "small_cluster.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* api on a ledger that follows an API server: reservations, freshness, and why pods are not
  * judged. */
 #include "ask.h"
-#include "base/text_time.h"
+#include "base/clock.h"
 #include "live_cluster.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* changes: what added nodes may take; model_slices: which slices are those of a model. */
 #include "api/what_if/changes.h"
 #include "fixture.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "types/device_facts.h"
 #include "unit.h"
 

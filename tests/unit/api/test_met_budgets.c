@@ -1,6 +1,6 @@
 /* met_budgets: which budgets evicted pods meet, and which nobody can judge. What each budget allows
  * is in tests/wire/test_what_if_drains.py. */
-#include "api/what_if/met_budgets.h"
+#include "api/what_if/changes.h"
 #include "fixture.h"
 #include "unit.h"
 

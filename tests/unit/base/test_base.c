@@ -1,11 +1,11 @@
 /* base: errors, arena, buffers, Prometheus text. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/nearest.h"
-#include "base/text_time.h"
 #include "unit.h"
 
 #include <stdio.h>

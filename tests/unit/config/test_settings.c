@@ -1,8 +1,8 @@
 /* settings: results of valid policy files; printed settings read back. */
 #include "base/mem.h"
 #include "config/settings.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "unit.h"
 
 #include <errno.h>

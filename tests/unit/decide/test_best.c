@@ -1,5 +1,5 @@
 /* best: the best few equal the first of a full sort. */
-#include "decide/best.h"
+#include "decide/rank.h"
 #include "fixture_devices.h"
 #include "fixture_question.h"
 #include "fixture_random.h"

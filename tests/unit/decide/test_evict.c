@@ -1,6 +1,6 @@
 /* evict: victims like DefaultPreemption in kube-scheduler. */
-#include "decide/evict.h"
 #include "decide/peer_rules.h"
+#include "decide/preempt.h"
 #include "decide/quota.h"
 #include "fixture_question.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* near_miss: single obstacles between a pod and a node. tests/wire/test_near_misses.py covers every
  * reason too. */
-#include "decide/near_miss.h"
+#include "decide/fit.h"
 #include "decide/quota.h"
 #include "fixture_question.h"
 #include "ledger/claims.h"

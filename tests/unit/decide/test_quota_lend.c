@@ -1,5 +1,4 @@
 /* quota: limits with `borrow`: two counts by priority, and what is taken back from borrowers. */
-#include "decide/evict.h"
 #include "decide/preempt.h"
 #include "decide/quota.h"
 #include "fixture_devices.h"

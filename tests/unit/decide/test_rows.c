@@ -1,6 +1,6 @@
 /* rows: the resources for which a node keeps sums, whatever tenants request, and their
  * exactness. */
-#include "decide/evict.h"
+#include "decide/preempt.h"
 #include "fixture_question.h"
 #include "ledger.h"
 #include "unit.h"

@@ -3,7 +3,6 @@
 #include "fixture_question.h"
 #include "ledger.h"
 #include "ledger/gpu_demand.h"
-#include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
 #include "unit.h"
 

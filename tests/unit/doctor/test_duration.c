@@ -1,5 +1,5 @@
 /* duration: Go's durations. The rows were computed with time.ParseDuration. */
-#include "duration.h"
+#include "scheduler_checks.h"
 #include "unit.h"
 
 static void test_durations(void **state)

@@ -1,5 +1,5 @@
 /* scheduler_url: urlPrefix of an extender, taken apart. */
-#include "scheduler_url.h"
+#include "scheduler_checks.h"
 #include "unit.h"
 
 static void test_urls(void **state)

@@ -2,11 +2,9 @@
 #include "base/buf.h"
 #include "device_copy_fixture.h"
 #include "dra/devices.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
+#include "objects/claims.h"
 #include "objects/device_details.h"
-#include "objects/device_taint_rule.h"
-#include "objects/resource_claim.h"
-#include "objects/resource_slice.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef PIECES_H
 #define PIECES_H
 
-#include "formats/bytes.h"
+#include "formats/documents.h"
 
 #include <errno.h>
 #include <string.h>

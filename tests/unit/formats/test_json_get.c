@@ -1,6 +1,6 @@
 /* json_get: values, unchanged outputs and messages. */
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* json_put: trees with packed values become the texts of the trees without. */
-#include "formats/json_put.h"
+#include "formats/json_values.h"
 #include "unit.h"
 
 #include <stdlib.h>

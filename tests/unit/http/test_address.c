@@ -1,5 +1,5 @@
 /* address: the network of a client. (Addresses to listen on: test_server.c.) */
-#include "address.h"
+#include "transport.h"
 #include "unit.h"
 
 #include <arpa/inet.h>

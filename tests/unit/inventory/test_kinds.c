@@ -1,7 +1,7 @@
 /* kinds: skipped members do not affect the ledger. */
 #include "formats/json_stream.h"
 #include "live_shown.h"
-#include "objects/resource_claim.h"
+#include "objects/claims.h"
 
 /* All members that decoders read, and some others. */
 static const char POD_WITH_ALL[] =

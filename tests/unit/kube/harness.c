@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "formats/json_get.h"
+#include "formats/json_values.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Addresses of requests, derived from a target. */
-#include "kube/transport/endpoint.h"
+#include "kube/transport/socket.h"
 
 #include "base/mem.h"
 #include "unit.h"

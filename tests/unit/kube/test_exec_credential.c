@@ -1,5 +1,5 @@
 /* exec_credential: a plugin's input, and each invalid answer. */
-#include "kube/credentials/exec_credential.h"
+#include "kube/credentials/exec_priv.h"
 
 #include "temp_folder.h"
 #include "unit.h"

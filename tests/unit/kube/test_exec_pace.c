@@ -1,5 +1,5 @@
 /* exec_pace: the time of a plugin's next run. */
-#include "kube/credentials/exec_pace.h"
+#include "kube/credentials/exec_priv.h"
 
 #include "base/clock.h"
 #include "unit.h"

@@ -1,7 +1,6 @@
 /* exec_process: plugins that behave, and those that do not. They are shell scripts. */
-#include "kube/credentials/exec_process.h"
+#include "kube/credentials/exec_priv.h"
 
-#include "kube/credentials/last_lines.h"
 #include "temp_folder.h"
 #include "unit.h"
 

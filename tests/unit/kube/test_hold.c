@@ -1,7 +1,7 @@
 /* hold: when a service that has just started may bind. */
 #include "fake_catch_up.h"
 #include "fake_sender.h"
-#include "kube/hold.h"
+#include "kube/catch_up.h"
 #include "kube_answers.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* Which failures differ from the last. */
-#include "kube/watch/log_dedup.h"
+#include "kube/watch/pace.h"
 #include "unit.h"
 
 #include <string.h>

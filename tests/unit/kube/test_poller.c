@@ -1,5 +1,5 @@
 /* poller: which sockets of a set are ready, for what, and the bell. */
-#include "kube/transport/poller.h"
+#include "kube/transport/socket.h"
 
 #include "unit.h"
 

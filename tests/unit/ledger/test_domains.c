@@ -1,6 +1,6 @@
 /* domains: which node is in which, as nodes and their labels come, change and go. */
 #include "fixture.h"
-#include "ledger/domains.h"
+#include "ledger/pod_groups.h"
 #include "unit.h"
 
 #include <string.h>

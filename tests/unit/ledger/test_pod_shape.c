@@ -1,6 +1,6 @@
 /* pod_shape: shapes are kept once, copied, and resolved against the ledger's resources. */
 #include "fixture.h"
-#include "ledger/pod_shape.h"
+#include "ledger/cluster.h"
 #include "unit.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 #define FACTS_BY_SEED_H
 
 #include "base/arena.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "types/facts.h"
 #include "unit.h"
 

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "formats/json_values.h"
 #include "types/policy.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* budget: a PodDisruptionBudget as facts. */
-#include "objects/budget.h"
+#include "objects/kinds.h"
 
 #include "fixture.h"
 

@@ -4,7 +4,7 @@
  * Each row: a pod's spec, its status ("": none), and the demand as "RESOURCE=AMOUNT ..." without
  * the "pods=1" of every pod, with " ! REFUSAL" if it is rejected.
  */
-#include "objects/demand.h"
+#include "objects/pod.h"
 
 #include "base/table.h"
 #include "compare_count.h"

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "fixture.h"
-#include "objects/device_class.h"
+#include "objects/claims.h"
 #include "objects/device_requests.h"
 #include "objects/to_json.h"
 

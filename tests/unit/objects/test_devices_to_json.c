@@ -2,9 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "facts_by_seed.h"
-#include "objects/device_taint_rule.h"
-#include "objects/resource_claim.h"
-#include "objects/resource_slice.h"
+#include "objects/claims.h"
 #include "objects/to_json.h"
 
 static int64_t random_amount(struct dice *dice)

@@ -1,5 +1,5 @@
 /* failed_pod: which rejections of a kubelet are about its GPUs, by the kubelet's own words. */
-#include "objects/failed_pod.h"
+#include "objects/pod.h"
 
 #include "fixture.h"
 

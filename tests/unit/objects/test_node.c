@@ -1,6 +1,5 @@
 /* node: decoding of Nodes, and rejected Nodes. */
 #include "objects/node.h"
-#include "objects/node_conditions.h"
 
 #include "fixture.h"
 

@@ -1,8 +1,7 @@
 /* pod_claims: the claims that a pod names, what claims ask for, and the driver of a class. */
 #include "fixture.h"
-#include "objects/device_class.h"
+#include "objects/claims.h"
 #include "objects/pod.h"
-#include "objects/resource_claim.h"
 #include "unit.h"
 
 static struct pod_facts read_pod(struct fixture *fixture, const char *text)

@@ -1,5 +1,5 @@
 /* pod_group: a PodGroup as facts, and which group a pod names. */
-#include "objects/pod_group.h"
+#include "objects/kinds.h"
 
 #include "fixture.h"
 #include "objects/pod.h"

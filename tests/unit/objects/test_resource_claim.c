@@ -1,8 +1,7 @@
 /* resource_claim, device_taint_rule: decoding of ResourceClaims and DeviceTaintRules. */
-#include "objects/resource_claim.h"
+#include "objects/claims.h"
 
 #include "fixture.h"
-#include "objects/device_taint_rule.h"
 #include "objects/label_text.h"
 
 static struct claim_facts read_claim(struct fixture *fixture, const char *text)

@@ -1,5 +1,5 @@
 /* resource_slice: decoding of ResourceSlices, as drivers write them, in all versions of the API. */
-#include "objects/resource_slice.h"
+#include "objects/claims.h"
 
 #include "fixture.h"
 

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "facts_by_seed.h"
 #include "formats/json_parse.h"
-#include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
 #include "objects/pod.h"
 #include "objects/snapshot.h"
