@@ -538,6 +538,34 @@ static bool is_short(const struct online *online, int64_t filled_gpus)
     return online->gpus_used < filled_gpus && online->queue.n_lines < 16;
 }
 
+static void free_online(struct online *online)
+{
+    free(online->running);
+    replay_queue_fini(&online->queue);
+    free(online->waits.items_s);
+    free(online->waits_whole.items_s);
+    free(online->waits_groups.items_s);
+    planner_free(online->planner);
+    while (online->all) {
+        struct group *group = online->all;
+        online->all = group->all_next;
+        free(group);
+    }
+}
+
+static struct group *new_group(struct online *online, const struct waiting *first, size_t size)
+{
+    struct group *group = MEM_NEW(struct group);
+    *group = (struct group){.id = ++online->n_groups,
+                            .pod = first->coming.pod,
+                            .size = size,
+                            .came_s = first->since_s,
+                            .duration_s = first->duration_s,
+                            .all_next = online->all};
+    online->all = group;
+    return group;
+}
+
 /* While fewer than filled_gpus are used, the next pod comes at once. */
 static void run(struct replay *replay, double begin_s, double end_s, int64_t filled_gpus)
 {
@@ -571,36 +599,16 @@ static void run(struct replay *replay, double begin_s, double end_s, int64_t fil
         const struct waiting pod = {comes_s, duration_s, coming};
         pass(&online, comes_s);
         const size_t size = size_of(replay, coming.pod);
-        if (size == 0) {
+        if (size == 0)
             come(&online, &pod);
-            continue;
-        }
-        struct group *group = MEM_NEW(struct group);
-        struct group *before = online.all;
-        online.all = group;
-        *group = (struct group){.id = ++online.n_groups,
-                                .pod = coming.pod,
-                                .size = size,
-                                .came_s = comes_s,
-                                .duration_s = duration_s,
-                                .all_next = before};
-        come_group(&online, group);
+        else
+            come_group(&online, new_group(&online, &pod, size));
     }
     pass(&online, end_s);
     report(&online);
     for (size_t i = 0; i < GPUS_MAX; i++)
         free(durations.items[i]);
-    free(online.running);
-    replay_queue_fini(&online.queue);
-    free(online.waits.items_s);
-    free(online.waits_whole.items_s);
-    free(online.waits_groups.items_s);
-    planner_free(online.planner);
-    while (online.all) {
-        struct group *group = online.all;
-        online.all = group->all_next;
-        free(group);
-    }
+    free_online(&online);
 }
 
 void replay_online(struct replay *replay)

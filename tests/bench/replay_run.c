@@ -442,6 +442,24 @@ static replay_kind *kind_of(const char *name)
     return NULL;
 }
 
+/* The last argument. Returns false if that kind of run has none of the name. */
+static bool set_option(struct replay *replay, const char *kind, const char *option)
+{
+    if (strcmp(option, "claims") == 0)
+        return strcmp(kind, "static") == 0 && !replay->most_allocated;
+    if (strcmp(kind, "hole") == 0) {
+        replay->policy.quarantine.mode =
+            strcmp(option, "avoid") == 0 ? AVOIDANCE_AVOID : AVOIDANCE_OBSERVE;
+    } else if (strcmp(kind, "groups") == 0) {
+        replay->groups = rule_of(option);
+        replay->policy.gangs.mode = GANGS_PLAN;
+    } else {
+        replay->services.wanted = true;
+        replay->policy.replica_spread_milli = strtoll(option, NULL, 10);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
@@ -459,19 +477,8 @@ int main(int argc, char **argv)
         return 2;
     }
     const bool by_claims = argc == 8 && strcmp(argv[7], "claims") == 0;
-    if (by_claims) {
-        if (strcmp(argv[6], "static") != 0 || replay.most_allocated)
-            return 2;
-    } else if (argc == 8 && strcmp(argv[6], "hole") == 0) {
-        replay.policy.quarantine.mode =
-            strcmp(argv[7], "avoid") == 0 ? AVOIDANCE_AVOID : AVOIDANCE_OBSERVE;
-    } else if (argc == 8 && strcmp(argv[6], "groups") == 0) {
-        replay.groups = rule_of(argv[7]);
-        replay.policy.gangs.mode = GANGS_PLAN;
-    } else if (argc == 8) {
-        replay.services.wanted = true;
-        replay.policy.replica_spread_milli = strtoll(argv[7], NULL, 10);
-    }
+    if (argc == 8 && !set_option(&replay, argv[6], argv[7]))
+        return 2;
     if (trace_read(argv[1], argv[2], arena, &replay.trace, &err) < 0) {
         (void)fprintf(stderr, "replay_run: %s\n", err.text);
         return 1;

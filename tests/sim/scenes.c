@@ -362,11 +362,20 @@ static size_t n_not_beyond(struct service *leader)
     return n;
 }
 
+static unsigned n_single_waiting(struct world *world)
+{
+    unsigned n = 0;
+    for (const struct truth_object *object = world->truth.objects; object; object = object->next) {
+        const struct truth_state *state = truth_now(object);
+        n += object->kind == TRUTH_PODS && state && !state->gang && !state->node[0];
+    }
+    return n;
+}
+
 static void many_look(struct world *world)
 {
     if (is_second(world, 30) && n_not_beyond(world_leader(world)) > 256)
         world_fail(world, "more than 256 pods of groups wait for events");
-    unsigned n_pending = 0;
     const int64_t second = since_begin_ms(world) / SECOND_MS;
     for (unsigned i = 0; is_second(world, 5) && i < WAITING_GROUPS; i++)
         group(world, arena_printf(world->arena, "g%u", i), 6, 8);
@@ -375,10 +384,7 @@ static void many_look(struct world *world)
         if (second > 20)
             finish(world, arena_printf(world->arena, "single-%u", (unsigned)second - 12));
     }
-    for (const struct truth_object *object = world->truth.objects; object; object = object->next) {
-        const struct truth_state *state = truth_now(object);
-        n_pending += object->kind == TRUTH_PODS && state && !state->gang && !state->node[0];
-    }
+    const unsigned n_pending = n_single_waiting(world);
     if (n_pending > 12)
         world_fail(world, "%u pods without a group wait", n_pending);
     if (is_second(world, 40))
