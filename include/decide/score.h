@@ -64,7 +64,7 @@ struct score_term {
     const char *name; /* "slotsLost": shown to users, stable */
     double value;
 };
-#define SCORE_TERMS_MAX 4
+#define SCORE_TERMS_MAX 5
 /* Returns the number of terms of score_cost(), those of the node's own state first. */
 size_t score_terms(const struct score *score, const struct node *node,
                    struct score_term ret_terms[SCORE_TERMS_MAX]);

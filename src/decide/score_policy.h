@@ -43,8 +43,8 @@ struct score_part {
 };
 
 struct score_policy {
-    struct score_part
-        own[SCORE_TERMS_MAX]; /* at most two fewer: price and replicas are terms too */
+    /* At most three fewer: memory, price and replicas are terms, too. */
+    struct score_part own[SCORE_TERMS_MAX];
     struct score_part price;
     void (*reprice)(struct score *score); /* NULL: the policy has no price */
 };

@@ -1,11 +1,13 @@
 """POST /v1/dry-run?explain=true: why the nodes rank as they do. tests/unit/decide/test_score.c covers the value of each term."""
 
+import os
 import re
 
 import pytest
 from objects import annotated, list_text, merged, node, pod
-from service import PACKING
+from service import PACKING, ROOT
 
+CLAIMS = os.path.join(ROOT, "examples/claims")
 T4, H100 = "Tesla-T4", "NVIDIA-H100-80GB-HBM3"
 
 
@@ -31,6 +33,17 @@ def test_every_term_of_the_cost_and_the_place(start_over):
     for item in (first, second):
         assert set(item["terms"]) == {"slotsLost", "drain", "pressure"}
         assert item["cost"] == pytest.approx(sum(item["terms"].values()), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(os.listdir(CLAIMS)))
+def test_every_term_with_claims(start_service, name):
+    """A replica with claims has the most of them."""
+    service = start_service("--cluster-file", os.path.join(ROOT, "examples/dra-cluster.yaml"))
+    with open(os.path.join(CLAIMS, name), encoding="utf-8") as file:
+        answer = service.post("/v1/dry-run?explain=true", file.read())
+    assert answer.status == 200, answer
+    by_claims = [item["terms"] for each in answer.json()["workloads"] for item in (each.get("explain") or {}).get("ranking", []) if "memoryTaken" in item["terms"]]
+    assert (len(by_claims) > 0) == (name in ("by-claims.yaml", "first-available.yaml")), answer.text
 
 
 def preferences(service, asking):
