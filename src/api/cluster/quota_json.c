@@ -577,7 +577,8 @@ static void write_unenforced(const json_t *quotas, struct arena *arena, struct b
     }
     if (names.n > 0)
         table_write_sentence(arena_printf(arena,
-                                          "Not enforced in %s: they lack " NAMESPACE_ENFORCED_LABEL
+                                          "Pods that kube-scheduler never sends here are counted, "
+                                          "not rejected, in %s: no label " NAMESPACE_ENFORCED_LABEL
                                           "=enforced.",
                                           text_names(&names, arena)),
                              0, out);

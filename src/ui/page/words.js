@@ -358,7 +358,7 @@ export const WORDS = {
   waitsForIt: ["Waits for it", "在等待的"],
   whatIf: ["What if", "假设"],
   otherLimits: ["Other limits?", "其他上限？"],
-  unenforced: [(names, n) => `Not enforced in ${names}${n > 0 ? ` and ${n} more` : ""}: they lack the label gpu-extender.io/quota=enforced.`, (names, n) => `以下命名空间未强制执行：${names}${n > 0 ? ` 等，另有 ${n} 个` : ""}（缺少标签 gpu-extender.io/quota=enforced）。`],
+  unenforced: [(names, n) => `Pods that kube-scheduler never sends here are counted, not rejected, in ${names}${n > 0 ? ` and ${n} more` : ""}: no label gpu-extender.io/quota=enforced.`, (names, n) => `在以下命名空间中，kube-scheduler 未交给本扩展的 Pod 只计数、不拒绝：${names}${n > 0 ? ` 等，另有 ${n} 个` : ""}（没有标签 gpu-extender.io/quota=enforced）。`],
   unknownGpus: [(n) => `${s(n, "GPU", "GPUs")} of unknown model count for totals only.`, (n) => `${n} 个型号未知的 GPU 只计入总数。`],
   gang: ["Group", "Pod 组"],
   gangState: ["State", "状态"],
