@@ -12,7 +12,7 @@ struct topology_sums {
     size_t n_domains;
     size_t n_whole;       /* with GPUs, which are all free */
     size_t n_nodes;       /* in a domain of the level */
-    int64_t free_gpus;    /* of these, of ready and uncordoned ones */
+    int64_t free_gpus;    /* of these, unless not ready, cordoned or in quarantine */
     size_t n_repeated;    /* names that are domains within several outer ones */
     const char *repeated; /* one of these; NULL: none */
 };

@@ -2,6 +2,7 @@
 #include "decide/topology.h"
 #include "base/mem.h"
 #include "ledger/node_hot.h"
+#include "ledger/quarantine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,10 +13,11 @@ bool topology_is_whole(const struct node_domain *domain)
     return domain->n_whole > 0 && domain->n_whole == domain->n_gpu_nodes;
 }
 
-/* 0: it is not ready, or cordoned. */
+/* 0: it is not ready, cordoned, or in quarantine. */
 static int64_t open_gpus(const struct node *node)
 {
-    return node_hot(node)->has_open_gpus ? node_free_gpus(node) : 0;
+    const bool is_open = node_hot(node)->has_open_gpus && !node_mark_closes(node);
+    return is_open ? node_free_gpus(node) : 0;
 }
 
 static int64_t sum_of(int64_t a, int64_t b)

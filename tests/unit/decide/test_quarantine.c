@@ -1,5 +1,6 @@
 /* Sick nodes in the ledger: what counts as evidence there, and which pods are kept away. */
 #include "decide/gang_plan.h"
+#include "decide/topology.h"
 #include "fixture_question.h"
 #include "ledger/cluster_copy.h"
 #include "ledger/quarantine.h"
@@ -17,10 +18,22 @@ static struct node_facts node_of(struct fixture *fixture, const char *name)
                               "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3");
 }
 
+static char *LEVELS[] = {(char[]){"nvidia.com/gpu.product"}};
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->policy.topology_levels = NULL;
+    fixture->policy.n_topology_levels = 0;
+    return fixture_teardown(state);
+}
+
 static int set_up(void **state)
 {
     const int r = fixture_setup(state);
     struct fixture *fixture = *state;
+    fixture->policy.topology_levels = LEVELS;
+    fixture->policy.n_topology_levels = 1;
     fixture->policy.quarantine.mode = fixture->policy.shape_trap.mode = AVOIDANCE_AVOID;
     quarantine_begin(fixture->cluster);
     for (const char *const *name = (const char *const[]){"n1", "n2", "n3", NULL}; *name; name++) {
@@ -31,7 +44,7 @@ static int set_up(void **state)
     return r;
 }
 
-#define QTEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_teardown)
+#define QTEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 static void wait_until(struct fixture *fixture, int64_t at_ms)
 {
@@ -214,6 +227,14 @@ static void test_observe_counts(void **state)
     assert_int_equal(quarantine_n_let_pass(fixture->cluster, REASON_SHAPE_TRAP), 0);
 }
 
+static void test_the_free_gpus_of_a_domain(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(topology_sums(fixture->cluster, 0).free_gpus, 24);
+    make_sick(fixture);
+    assert_int_equal(topology_sums(fixture->cluster, 0).free_gpus, 16);
+}
+
 static void test_shape_trap(void **state)
 {
     struct fixture *fixture = *state;
@@ -323,6 +344,7 @@ int main(void)
         QTEST(test_a_changed_node),
         QTEST(test_probation),
         QTEST(test_observe_counts),
+        QTEST(test_the_free_gpus_of_a_domain),
         QTEST(test_shape_trap),
         QTEST(test_fork),
         QTEST(test_a_plan_there_does_not_hold),
