@@ -108,6 +108,8 @@ int main(int argc, char **argv)
     unsigned long long n = 0;
     unsigned long long n_failed = 0;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
+    (void)setvbuf(stdout, NULL, _IOLBF,
+                  BUFSIZ); /* who waits for the first failure reads it at once */
     if (argc == 2 && strcmp(argv[1], "--scenes") == 0)
         return run_scenes(NULL, false);
     if (argc > 2 && strcmp(argv[1], "--scene") == 0)
