@@ -80,6 +80,10 @@ static int run(const struct arguments *arguments, const char *const *words,
                                           &complaint,     NULL,          question->bound};
     int r = child_run(command(arguments, words, arena), &streams, &status, err);
     drop_newlines(&complaint);
+    if (r == -ENOENT)
+        r = err_set(err, ENOENT,
+                    "kubectl: is not in PATH; without it --cluster-file asks a saved "
+                    "cluster, and --url a service");
     if (r == 0 && status == 0)
         ret_reply->status = 200;
     else if (r == 0)

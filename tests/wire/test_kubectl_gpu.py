@@ -310,7 +310,7 @@ def test_complaints_name_the_option(words, said_of_it):
 def test_no_answer(tmp_path):
     for words in (("nodes",), ("fit", "-f", SAMPLE_CLUSTER)):
         assert complaint(*words, "--url", "http://127.0.0.1:1", status=3)
-        assert "kubectl" in complaint(*words, status=3, env={"PATH": str(tmp_path)})
+        assert "kubectl: is not in PATH; without it --cluster-file" in complaint(*words, status=3, env={"PATH": str(tmp_path)})
     assert complaint("nodes", "--url", "file:///etc/passwd", status=3)
 
 
