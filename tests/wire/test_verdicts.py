@@ -436,6 +436,14 @@ def test_more_memory_than_any_gpu_has(service, annotations, text, remedy):
     assert remedy in [remedy["text"] for remedy in job["remedies"]]
 
 
+def test_a_model_that_is_there_as_another_resource(service):
+    """Eight H100 are free."""
+    asking = pod("new", 0, metadata={"namespace": "ml-training", "annotations": {"gpu-extender.io/models": "H100"}})
+    limits(asking)["amd.com/gpu"] = 1
+    (job,) = jobs_of(service, asking)
+    assert job["verdict"]["text"] == "No node has H100 as amd.com/gpu; mi300x-1 has MI300X-OAM."
+
+
 def test_two_resources_that_no_node_has_together(service):
     """Which is why, and not that one of the nodes with either is cordoned."""
     asking = pod("new", 1, metadata={"namespace": "ml-training"})

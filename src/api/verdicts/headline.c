@@ -403,6 +403,23 @@ static const char *memory_sentence(const struct teller *teller)
                         quantity_bytes_text(memory_of(teller, most), has));
 }
 
+/* Some node has it as the resource that the pod asks for, whatever else keeps the pod from there.
+ */
+static bool is_model_there(const struct teller *teller)
+{
+    const struct candidates *candidates = teller->question->candidates;
+    const struct model_wants *wants = &teller->shape->facts.wants;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node *node = candidates->items[i].node;
+        for (size_t j = 0; j < wants->n_accept; j++) {
+            if (node_find_resource(node, teller->shape->needs[0].resource) &&
+                admit_gives_model(node_traits(node), teller->shape, &wants->accept[j]))
+                return true;
+        }
+    }
+    return false;
+}
+
 static const char *model_sentence(const struct teller *teller)
 {
     const struct node *node = teller->found.node;
@@ -416,6 +433,10 @@ static const char *model_sentence(const struct teller *teller)
         return arena_printf(teller->arena, "It excludes %s, which %s has.", model, node_name(node));
     if (teller->shape->facts.wants.n_accept == 0)
         return NULL;
+    if (teller->shape->n_gpu_needs == 1 && !is_model_there(teller))
+        return arena_printf(teller->arena, "No node has %s as %s; %s has %s.",
+                            models_text(&teller->shape->facts.wants, teller->arena),
+                            teller->shape->needs[0].resource->name, node_name(node), model);
     if (chooses_labels(&teller->shape->facts))
         return arena_printf(teller->arena, "No node that it selects has %s; %s has %s.",
                             models_text(&teller->shape->facts.wants, teller->arena),
