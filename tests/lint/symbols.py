@@ -25,7 +25,7 @@ __stack_chk_fail __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strt
 __memcpy_chk __memmove_chk __memset_chk __snprintf_chk __vsnprintf_chk __strcpy_chk __strncpy_chk
 """.split())
 # hash_: by a key that main sets before there is any table.
-BASE_PREFIXES = ("arena_", "buf_", "err_", "hash_", "mem_")
+BASE_PREFIXES = ("arena_", "buf_", "err_", "hash_", "mem_", "nearest_")
 
 
 def nm(library, option):

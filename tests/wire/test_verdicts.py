@@ -90,6 +90,13 @@ def test_how_long_it_waits_is_said_in_one_unit(service):
     assert re.match(r"DOES NOT FIT  Pod ml-training/big-train-0: waits for \d+d\n", text), text
 
 
+def test_a_pod_that_was_made_just_now(start_over):
+    """Its clock may be ahead of ours, too."""
+    asking = pod("new", 9, metadata={"creationTimestamp": "2999-01-01T00:00:00Z"})
+    text = start_over(node("a"), asking).get("/v1/explain?namespace=ml&name=new&output=table").text
+    assert text.splitlines()[0] == "DOES NOT FIT  Pod ml/new: waits for 0s", text
+
+
 def templates(manifest):
     """The pods of a manifest: each has metadata and spec."""
     if manifest["kind"] == "Pod":

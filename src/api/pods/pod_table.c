@@ -124,12 +124,10 @@ static void write_facts(const json_t *pod, struct arena *arena, struct buf *out)
     write_age(pod, arena, out);
 }
 
-/* "3h", "25d"; "": unknown */
+/* "0s", "3h", "25d" */
 static const char *wait_text(json_int_t waits_s, struct arena *arena)
 {
-    const char *age = waits_s > 0 ? text_age(waits_s, arena) : "";
-    if (!*age)
-        return age;
+    const char *age = text_age(waits_s, arena);
     return arena_printf(arena, "%.*s", (int)strcspn(age, "smhd") + 1, age);
 }
 
@@ -181,16 +179,16 @@ static void write_owners(const json_t *pending, struct arena *arena, struct buf 
     size_t i = 0;
     json_t *owner = NULL;
     json_array_foreach (json_object_get(pending, "owners"), i, owner) {
-        table_add(
-            table,
-            (const char *[]){
-                arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
-                             text_member(owner, "name"), text_member(owner, "kind")),
-                text_number(owner, "pods", arena),
-                asks_for_each(json_object_get(owner, "requests"),
-                              json_object_get(json_object_get(owner, "gpuModels"), "models"),
-                              arena),
-                wait_text(json_integer_value(json_object_get(owner, "waitsSeconds")), arena)});
+        const json_int_t waits_s = json_integer_value(json_object_get(owner, "waitsSeconds"));
+        table_add(table,
+                  (const char *[]){
+                      arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
+                                   text_member(owner, "name"), text_member(owner, "kind")),
+                      text_number(owner, "pods", arena),
+                      asks_for_each(json_object_get(owner, "requests"),
+                                    json_object_get(json_object_get(owner, "gpuModels"), "models"),
+                                    arena),
+                      waits_s > 0 ? wait_text(waits_s, arena) : ""});
         table_add_note(table, note_of(owner, arena));
     }
     if (i == 0)
