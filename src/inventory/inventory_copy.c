@@ -4,9 +4,6 @@
 #include "ledger/gangs.h"
 #include "ledger/quarantine.h"
 
-/* Objects per hold of the lock: about half a millisecond. */
-#define STEP_OBJECTS ((size_t)100)
-
 /* A copy of the ledger of that number. */
 struct ledger_copy {
     struct cluster_copy *copying;

@@ -246,6 +246,11 @@ static void check_wishes(const struct name_check *check)
 
 /* ---- the namespace, the classes ---- */
 
+static enum cluster_kind class_of(enum missing_kind kind)
+{
+    return kind == MISSING_PRIORITY_CLASS ? CLUSTER_PRIORITY_CLASSES : CLUSTER_RUNTIME_CLASSES;
+}
+
 static const char *next_name(const struct cluster *cluster, enum missing_kind kind,
                              const char *name)
 {
@@ -254,18 +259,14 @@ static const char *next_name(const struct cluster *cluster, enum missing_kind ki
         one = cluster_next_namespace(cluster, one);
         return one ? one->name : NULL;
     }
-    return cluster_next_id(
-        cluster,
-        kind == MISSING_PRIORITY_CLASS ? CLUSTER_PRIORITY_CLASSES : CLUSTER_RUNTIME_CLASSES, name);
+    return cluster_next_id(cluster, class_of(kind), name);
 }
 
 static bool has_name(const struct cluster *cluster, enum missing_kind kind, const char *name)
 {
     if (kind == MISSING_NAMESPACE)
         return cluster_has_namespace(cluster, name);
-    return cluster_has_object(
-        cluster,
-        kind == MISSING_PRIORITY_CLASS ? CLUSTER_PRIORITY_CLASSES : CLUSTER_RUNTIME_CLASSES, name);
+    return cluster_has_object(cluster, class_of(kind), name);
 }
 
 const char *names_near_object(const struct dry_run *dry_run, enum missing_kind kind,

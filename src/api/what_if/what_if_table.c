@@ -116,50 +116,54 @@ static const char *or_all(const char *text)
     return text[0] ? text : "(all)";
 }
 
-static void write_quota(const json_t *change, bool wide, struct arena *arena, struct buf *out)
+struct change_table {
+    const char *title;
+    const char *const *headings;
+    const char *const *keys; /* of join() */
+    void (*add_row)(struct table *table, const json_t *before, const json_t *after,
+                    struct arena *arena);
+};
+
+static void add_quota(struct table *table, const json_t *before, const json_t *after,
+                      struct arena *arena)
 {
-    static const char *const HEADINGS[] = {"QUOTA", "RESOURCE", "MODEL", "USED", "LIMIT", NULL};
-    static const char *const KEYS[] = {"quota", "resource", "model", NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
-    json_t *changes = join(change, KEYS, wide);
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (changes, i, item) {
-        const json_t *before = json_object_get(item, "before");
-        const json_t *after = json_object_get(item, "after");
-        table_add(table, (const char *[]){text_member(after ? after : before, "quota"),
-                                          or_all(text_member(item, "resource")),
-                                          or_all(text_member(item, "model")),
-                                          text_change(before, after, "used", arena),
-                                          text_change(before, after, "limit", arena)});
-    }
-    if (i > 0) {
-        buf_add_text(out, "\nQuotas before and after:\n");
-        table_write(table, out);
-    }
-    json_decref(changes);
+    const json_t *known = after ? after : before;
+    table_add(table,
+              (const char *[]){text_member(known, "quota"), or_all(text_member(known, "resource")),
+                               or_all(text_member(known, "model")),
+                               text_change(before, after, "used", arena),
+                               text_change(before, after, "limit", arena)});
 }
 
-static void write_domains(const json_t *change, bool wide, struct arena *arena, struct buf *out)
+static const struct change_table QUOTAS = {
+    "Quotas", (const char *const[]){"QUOTA", "RESOURCE", "MODEL", "USED", "LIMIT", NULL},
+    (const char *const[]){"quota", "resource", "model", NULL}, add_quota};
+
+static void add_domain(struct table *table, const json_t *before, const json_t *after,
+                       struct arena *arena)
 {
-    static const char *const HEADINGS[] = {"LEVEL",     "DOMAIN",      "NODES",
-                                           "FREE GPUS", "NODES WHOLE", NULL};
-    static const char *const KEYS[] = {"level", "within", "name", NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
-    json_t *changes = join(change, KEYS, wide);
+    const json_t *known = after ? after : before;
+    table_add(table, (const char *[]){text_member(known, "level"), text_domain(known, arena),
+                                      text_change(before, after, "nodes", arena),
+                                      text_change(before, after, "freeGpus", arena),
+                                      text_change(before, after, "wholeNodes", arena)});
+}
+
+static const struct change_table DOMAINS = {
+    "Domains", (const char *const[]){"LEVEL", "DOMAIN", "NODES", "FREE GPUS", "NODES WHOLE", NULL},
+    (const char *const[]){"level", "within", "name", NULL}, add_domain};
+
+static void write_changes(const struct change_table *of, const json_t *change, bool wide,
+                          struct arena *arena, struct buf *out)
+{
+    struct table *table = table_new(arena, wide, of->headings);
+    json_t *changes = join(change, of->keys, wide);
     size_t i = 0;
     json_t *item = NULL;
-    json_array_foreach (changes, i, item) {
-        const json_t *before = json_object_get(item, "before");
-        const json_t *after = json_object_get(item, "after");
-        const json_t *known = after ? after : before;
-        table_add(table, (const char *[]){text_member(known, "level"), text_domain(known, arena),
-                                          text_change(before, after, "nodes", arena),
-                                          text_change(before, after, "freeGpus", arena),
-                                          text_change(before, after, "wholeNodes", arena)});
-    }
+    json_array_foreach (changes, i, item)
+        of->add_row(table, json_object_get(item, "before"), json_object_get(item, "after"), arena);
     if (i > 0) {
-        buf_add_text(out, "\nDomains before and after:\n");
+        buf_printf(out, "\n%s before and after:\n", of->title);
         table_write(table, out);
     }
     json_decref(changes);
@@ -221,7 +225,7 @@ void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, 
     write_pods(json_object_get(pending, "noLonger"), "Pending pods that find none any more", wide,
                arena, out);
     write_fragmentation(json_object_get(answer, "fragmentation"), wide, arena, out);
-    write_domains(json_object_get(answer, "domains"), wide, arena, out);
-    write_quota(json_object_get(answer, "quota"), wide, arena, out);
+    write_changes(&DOMAINS, json_object_get(answer, "domains"), wide, arena, out);
+    write_changes(&QUOTAS, json_object_get(answer, "quota"), wide, arena, out);
     dry_run_write_warnings(answer, arena, out);
 }

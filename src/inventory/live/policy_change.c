@@ -4,9 +4,6 @@
 #include "ledger/cluster_copy.h"
 #include "ledger/quarantine.h"
 
-/* Objects per hold of the lock: about half a millisecond. */
-#define STEP_OBJECTS ((size_t)100)
-
 /* Only this thread uses the copy, and changes objects of the ledger: so the read lock suffices, and
  * decisions do not wait. */
 static void copy_all(struct inventory *inventory, struct cluster_copy *copy,
