@@ -15,7 +15,7 @@
 #include "types/reason.h"
 
 /* ---- claim takes ---- */
-/* What the claims of a pod take on a node, for ranking: the alternatives of firstAvailable, and
+/* The takes of a pod's claims on a node, for ranking: the alternatives of firstAvailable, and
  * the GPUs that the allocator would give them there. */
 
 /* GPUs of which no part was in use before: parts of a GPU that is broken up count as all of it. */

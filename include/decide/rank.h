@@ -27,7 +27,7 @@ enum gpu_work {
 struct ranked_node {
     const struct node *node; /* set by the caller; NULL gets score 0 and sorts last */
     size_t position;         /* set by the caller, kept: the index before sorting */
-    /* What the pod's claims take there; set by the caller, NULL: as score_takes(). */
+    /* The takes of the pod's claims there; set by the caller, NULL: as score_takes(). */
     const struct claim_takes *takes;
     size_t claim_order;     /* claim_takes.order; SIZE_MAX: unknown; 0 without claims */
     size_t model_rank;      /* index in the pod's list of models; 0 without a list */

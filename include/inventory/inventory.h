@@ -153,7 +153,7 @@ void inventory_warn_of_quotas(struct inventory *inventory, void (*warn)(const ch
 void inventory_metrics(struct inventory *inventory, struct buf *out);
 
 /* ---- node notes ---- */
-/* What the labels and resources of nodes leave open: more GPUs than labels count, impossible
+/* Doubts that the labels and resources of nodes leave: more GPUs than labels count, impossible
  * sizes of memory, and accelerators that the policy does not count as GPUs. And why a node is in
  * quarantine. */
 

@@ -34,7 +34,7 @@ struct node_hot {
     /* A hash of what decides how it ranks: its model and amounts. */
     unsigned int kind : NODE_HOT_KIND_BITS;
     unsigned int unused : 3; /* 0: all bytes are compared */
-    /* What follows is only counted (ledger/pod_groups.h), and says nothing of the node's room. */
+    /* The rest is only counted (ledger/pod_groups.h), and says nothing of the node's room. */
     unsigned int domain : NODE_HOT_DOMAIN_BITS; /* the innermost; 0: in none */
     /* Of a node in a domain: ready, not cordoned, and with GPUs; and these are all free. */
     unsigned int has_open_gpus : 1;

@@ -290,7 +290,7 @@ static bool is_wanted(void *context, const struct pod *pod)
            selector_term_holds(&wanted->labels, &view);
 }
 
-/* Who uses the quotas that decide: pods of a kind share their verdict. */
+/* Adds the users of the quotas that decide: pods of a kind share their verdict. */
 static void add_users(const struct api *api, const json_t *answer)
 {
     size_t i = 0;
