@@ -18,6 +18,7 @@
 struct reading {
     struct gpu_model_words chip;
     uint64_t forms; /* bit i: gpu_model_word_form_at(i) */
+    bool has_late_form;
     int32_t memory_gb;
     const char *memory_type;
 };
@@ -90,15 +91,21 @@ static bool take_memory_type(struct reading *reading, const char *word)
 
 static bool has_number(const struct gpu_model_words *chip)
 {
-    return chip->n > 0 && strpbrk(chip->words[chip->n - 1], "0123456789") != NULL;
+    for (size_t i = 0; i < chip->n; i++)
+        if (strpbrk(chip->words[i], "0123456789"))
+            return true;
+    return false;
 }
 
 static bool take_word(struct reading *reading, const char *word)
 {
     switch (gpu_model_word_kind(word)) {
     case WORD_FORM:
-        if (gpu_model_word_is_late_form(word) && !has_number(&reading->chip))
-            break;
+        if (gpu_model_word_is_late_form(word)) {
+            if (!has_number(&reading->chip))
+                break;
+            reading->has_late_form = true;
+        }
         reading->forms |= UINT64_C(1) << gpu_model_word_form(word);
         return true;
     case WORD_MEMORY:
@@ -165,7 +172,7 @@ static bool understand(const struct gpu_model_words *words, struct gpu_model *mo
     for (size_t i = 0; i < words->n; i++)
         if (!take_word(&reading, words->words[i]))
             return false;
-    if (reading.chip.n == 0)
+    if (reading.chip.n == 0 || (reading.has_late_form && !has_number(&reading.chip)))
         return false;
     struct gpu_model understood = *model;
     if (!write_chip(&reading.chip, words_to_skip(&reading.chip), &understood) ||

@@ -31,7 +31,7 @@ static const char *const FORMS[] = {
     "Workstation", "N",     "H",     "MSFT",   "HPE",  "C2",   "Active",
 };
 
-/* Forms only behind a chip: before a number they begin its name ("H 100"). */
+/* Forms only behind the number of a chip: before it they begin its name ("H 100"). */
 static const char *const LATE_FORMS[] = {"N", "H", "C2"};
 
 static const char *const MEMORY_TYPES[] = {
