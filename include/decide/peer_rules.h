@@ -23,7 +23,7 @@ struct peer_pod {
     const struct peer_facts *terms;  /* NULL: none; may be the same as labels */
 };
 
-/* Counts the pods of the fork (cluster_fork_peers(), with PEERS_ALL if the pod has terms). NULL if
+/* Counts the pods of the fork (cluster_fork_with(), with PEERS_ALL if the pod has terms). NULL if
  * nothing restricts the pod. shape: decides which nodes count for a spread constraint. In the
  * arena; borrows the pod and the fork. */
 struct peer_rules *peer_rules_of(const struct cluster *fork, const struct peer_pod *pod,

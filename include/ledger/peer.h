@@ -33,14 +33,15 @@ struct nominated_peer {
  * terms of their own. */
 enum peers_wanted { PEERS_NONE, PEERS_REPELLING, PEERS_ALL };
 
-/* Under the lock of cluster_fork(), right after it: begins the fork's list, with the labels of all
- * namespaces. Returns true if the list is complete. */
-bool cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
-                        enum peers_wanted wanted);
-/* Until it returns true: adds the pods of the fork's next nodes, until it has visited n_pods of
- * them. The lock may be released between two calls, so that no call of a verb waits for all pods. A
- * pod that comes or goes meanwhile is in the list or not; one that moves may be there twice. */
-bool cluster_fork_peers_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods);
+/* cluster_fork(), with the peers that are wanted, in steps of n nodes or pods: others may take the
+ * lock in between. Nodes and sums are those of the step that copied the last node. A pod that comes
+ * or goes after it is in the list of peers or not; one that moves may be there twice. OUTDATED: a
+ * node came, went or offers something else, or too many changed. Free it then, and begin again. */
+enum fork_step { FORK_GOES_ON, FORK_IS_COMPLETE, FORK_IS_OUTDATED };
+struct cluster *cluster_fork_begin(struct cluster *cluster, enum peers_wanted wanted);
+enum fork_step cluster_fork_some(struct cluster *fork, struct cluster *cluster, size_t n);
+/* All at once. */
+struct cluster *cluster_fork_with(struct cluster *cluster, enum peers_wanted wanted);
 /* False if the ledger was replaced since cluster_fork(): its pods may not be added. */
 bool cluster_is_fork_of(const struct cluster *fork, const struct cluster *cluster);
 /* Releases n references of the list, which must not be used any more; true: none is left.

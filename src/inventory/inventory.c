@@ -591,41 +591,37 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
 }
 
 /* Pods or nodes per hold of the lock: some tenths of a millisecond. */
-#define STEP_PEERS ((size_t)500)
+#define STEP_FORK ((size_t)500)
+/* A fork that others made outdated so often gets its nodes in one step. */
+#define FORK_TRIES_MAX 8
 
-/* Forks change reference counts, hence the write lock. */
-static struct cluster *fork_nodes(struct inventory *inventory, enum peers_wanted wanted,
-                                  bool *ret_is_complete)
+/* Forks change reference counts, hence the write lock. Returns FORK_IS_OUTDATED, too, if the ledger
+ * was replaced. */
+static enum fork_step fork_in_steps(struct inventory *inventory, enum peers_wanted wanted, size_t n,
+                                    struct cluster **ret_fork)
 {
     inventory_lock_to_write(inventory);
-    struct cluster *fork = cluster_fork(inventory->state.cluster);
-    *ret_is_complete = cluster_fork_peers(fork, inventory->state.cluster, wanted);
+    struct cluster *fork = *ret_fork = cluster_fork_begin(inventory->state.cluster, wanted);
+    enum fork_step step = cluster_fork_some(fork, inventory->state.cluster, n);
     inventory_unlock(inventory);
-    return fork;
-}
-
-/* Returns false if the ledger was replaced meanwhile. */
-static bool fork_peers(struct inventory *inventory, struct cluster *fork)
-{
-    bool is_current = true;
-    bool is_complete = false;
-    while (is_current && !is_complete) {
+    while (step == FORK_GOES_ON) {
         inventory_lock_to_write(inventory);
-        const struct cluster *cluster = inventory->state.cluster;
-        is_current = cluster_is_fork_of(fork, cluster);
-        is_complete = is_current && cluster_fork_peers_some(fork, cluster, STEP_PEERS);
+        struct cluster *cluster = inventory->state.cluster;
+        step = cluster_is_fork_of(fork, cluster) ? cluster_fork_some(fork, cluster, STEP_FORK)
+                                                 : FORK_IS_OUTDATED;
         inventory_unlock(inventory);
     }
-    return is_complete;
+    return step;
 }
 
 struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted)
 {
-    bool is_complete = false;
-    struct cluster *fork = fork_nodes(inventory, wanted, &is_complete);
-    while (!is_complete && !fork_peers(inventory, fork)) {
+    struct cluster *fork = NULL;
+    size_t n_tries = 0;
+    while (fork_in_steps(inventory, wanted, n_tries < FORK_TRIES_MAX ? STEP_FORK : SIZE_MAX,
+                         &fork) == FORK_IS_OUTDATED) {
         inventory_fork_free(inventory, fork);
-        fork = fork_nodes(inventory, wanted, &is_complete);
+        n_tries++;
     }
     return fork;
 }
@@ -635,8 +631,8 @@ void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
     bool is_released = false;
     while (!is_released) {
         inventory_lock_to_write(inventory);
-        is_released = cluster_fork_peers_release(fork, STEP_PEERS) &&
-                      cluster_fork_free_some(fork, STEP_PEERS);
+        is_released =
+            cluster_fork_peers_release(fork, STEP_FORK) && cluster_fork_free_some(fork, STEP_FORK);
         if (is_released) {
             cluster_fork_free(fork);
             inventory_lock_signal(inventory); /* for inventory_free_replaced() */

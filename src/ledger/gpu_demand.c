@@ -288,6 +288,17 @@ static void copy_classes(struct gpu_demand *to, const struct gpu_demand *from)
     }
 }
 
+static void fork_classes(struct cluster *fork, struct gpu_demand *copy,
+                         const struct gpu_demand *demand)
+{
+    copy_classes(copy, demand);
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        copy->classes[i].shape = is_dear(&demand->classes[i].shape->facts)
+                                     ? NULL
+                                     : shape_of_fork(fork, demand->classes[i].shape);
+    }
+}
+
 static struct gpu_demand copy_of(struct cluster *fork, const struct gpu_demand *demand)
 {
     struct gpu_demand copy = *demand;
@@ -297,12 +308,7 @@ static struct gpu_demand copy_of(struct cluster *fork, const struct gpu_demand *
         *copy.pools[i] = *demand->pools[i];
         copy.pools[i]->model = mem_strdup(demand->pools[i]->model);
     }
-    copy_classes(&copy, demand);
-    for (size_t i = 0; i < demand->n_classes; i++) {
-        copy.classes[i].shape = is_dear(&demand->classes[i].shape->facts)
-                                    ? NULL
-                                    : shape_of_fork(fork, demand->classes[i].shape);
-    }
+    fork_classes(fork, &copy, demand);
     shapes_ref_resource(copy.resource);
     return copy;
 }
@@ -318,6 +324,25 @@ void gpu_demand_fork_all(struct cluster *fork, const struct cluster *cluster)
     }
     fork->settled = true;
     fork->settled_nodes = fork->nodes_version = cluster->nodes_version;
+}
+
+static void free_classes(struct gpu_demand *demand)
+{
+    for (size_t i = 0; i < demand->n_classes; i++)
+        free(demand->classes[i].admitted);
+}
+
+void gpu_demand_fork_again(struct cluster *fork, const struct cluster *cluster)
+{
+    struct gpu_demand_entry *copy = fork->demands;
+    const struct gpu_demand_entry *entry = NULL;
+    LL_FOREACH (cluster->demands, entry) {
+        for (size_t i = 0; i < entry->demand.n_pools; i++)
+            copy->demand.pools[i]->free = entry->demand.pools[i]->free;
+        free_classes(&copy->demand);
+        fork_classes(fork, &copy->demand, &entry->demand);
+        copy = copy->next;
+    }
 }
 
 static bool same_shape(const struct pod_shape *a, const struct pod_shape *b)
@@ -404,12 +429,6 @@ void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int6
         struct demand_class class = class_of(shape, shape->needs[i].amount, n);
         expect(fork, &entry->demand, &class);
     }
-}
-
-static void free_classes(struct gpu_demand *demand)
-{
-    for (size_t i = 0; i < demand->n_classes; i++)
-        free(demand->classes[i].admitted);
 }
 
 struct gpu_demand_entry *gpu_demand_save(const struct cluster *fork)

@@ -17,6 +17,7 @@
 #include "ledger/node_hot.h"
 #include "ledger/nodes/node_index.h"
 #include "ledger/nominate.h"
+#include "ledger/peer.h"
 #include "ledger/pod_groups.h"
 #include "ledger/reservation.h"
 #include "ledger/shapes/shapes.h"
@@ -225,6 +226,15 @@ struct domains {
     struct domain_entry *table; /* empty in a fork, whose nodes keep the names */
 };
 
+/* How many changes of nodes a fork may miss while it is copied. */
+#define CLUSTER_RENEWED_MAX 512
+
+struct fork_resource {
+    const struct resource *resource;
+    UT_hash_handle hh; /* by name */
+};
+
+struct forking;    /* cluster_fork.c */
 struct fork_log;   /* fork_log.c */
 struct fork_peers; /* cluster_peers.c */
 
@@ -237,8 +247,8 @@ struct cluster {
     int minor;                       /* cluster_minor() */
     struct shapes *shapes;           /* shared with forks; use only under the origin's lock */
     bool is_fork;
-    const struct resource **fork_resources; /* forks only: all resource names it knows */
-    size_t n_fork_resources;
+    struct fork_resource *fork_resources; /* forks only: all that it knows */
+    struct forking *forking;    /* cluster_fork.c; NULL but in a fork that is not complete */
     struct arena *fork_arena;   /* of a fork's demands and nominations; of a copy's marks */
     struct node *nodes;         /* that have a Node object */
     struct node *missing_nodes; /* named only by pods, reservations or nominations */
@@ -283,6 +293,9 @@ struct cluster {
     uint64_t nodes_version;           /* grows when a node's traits or resources change */
     uint64_t settled_nodes;           /* nodes_version at the last gpu_demand_settle() */
     bool settled;                     /* gpu_demand_is_settled() */
+    uint64_t n_renewed;               /* calls of node_hot_renew() for present nodes */
+    const struct node
+        *renewed[CLUSTER_RENEWED_MAX]; /* of the last calls: n_renewed % MAX is next */
 };
 
 /* node_table.c */
@@ -308,6 +321,7 @@ size_t domains_check(const struct cluster *cluster);
 /* Stores what the node advertises. Returns whether anything changed. */
 bool node_rows_advertise(struct cluster *cluster, struct node *node,
                          const struct node_facts *facts);
+void node_rows_free(struct cluster *cluster, struct node *node);
 struct node_resource *node_rows_find(struct node *node, const struct resource *resource);
 /* Adds the usage to the node's rows, or subtracts usage added before. */
 void node_rows_change(struct cluster *cluster, struct node *node, const struct usage *usage,
@@ -343,6 +357,8 @@ bool node_devices_are_right(const struct cluster *cluster, const struct node *no
 struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct resource *resource,
                                      const struct model_pool *origin);
 
+void cluster_fork_free_resources(struct cluster *fork);
+
 /* fork_log.c */
 /* Before a change of the fork, which it remembers if the fork is marked. */
 void fork_log_row(struct cluster *fork, struct node *node, struct node_resource *row);
@@ -359,6 +375,12 @@ void cluster_peers_unref_own(struct cluster *cluster, const char *namespace_,
 /* Call after adding the pod to the ledger's tables, or before removing it. */
 void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry);
 void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry);
+/* Begins the list of peers of a fork that has all nodes, with the labels of all namespaces. Returns
+ * true if the list is complete. */
+bool cluster_peers_fork(struct cluster *fork, const struct cluster *cluster,
+                        enum peers_wanted wanted);
+/* Adds the pods of the next nodes, until it has visited n_pods of them. True: it is complete. */
+bool cluster_peers_fork_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods);
 void cluster_peers_fork_free(struct cluster *fork);
 /* The peer that cluster_add_peers() added last. */
 void cluster_peers_drop_last(struct cluster *fork, bool repels);
@@ -437,6 +459,8 @@ void nominate_renew(struct cluster *cluster, struct pod_entry *entry);
 void nominate_end(struct cluster *cluster, struct pod_entry *entry);
 /* Copies the node's nominations into the fork's arena. */
 void nominate_fork_node(struct cluster *fork, struct node *copy, const struct node *node);
+/* Takes them away again. */
+void nominate_fork_drop(struct cluster *fork, struct node *copy);
 
 /* gpu_demand.c */
 /* Creates the demand if it does not exist. */
@@ -445,6 +469,9 @@ bool gpu_demand_counts(const struct pod *pod);
 /* Adds (n = 1) or subtracts (n = -1) the pod if it is live. */
 void gpu_demand_count(struct cluster *cluster, const struct pod *pod, int64_t n);
 void gpu_demand_fork_all(struct cluster *fork, const struct cluster *cluster);
+/* The sums and classes of the origin as they are now. Its nodes are the same as then, so that it
+ * has the same pools, and both are settled. */
+void gpu_demand_fork_again(struct cluster *fork, const struct cluster *cluster);
 void gpu_demand_free_all(struct cluster *cluster);
 
 /* model_pool.c */

@@ -82,9 +82,7 @@ static void attempt(struct cluster *cluster)
     const clock_t begin = clock();
     struct gang_plan plan = gang_plan_members(cluster, "ml/train", arena);
     do {
-        struct cluster *fork = cluster_fork(cluster);
-        if (!cluster_fork_peers(fork, cluster, PEERS_REPELLING))
-            (void)cluster_fork_peers_some(fork, cluster, SIZE_MAX);
+        struct cluster *fork = cluster_fork_with(cluster, PEERS_REPELLING);
         choice = gang_plan_choose(fork, &plan, avoids, NULL, arena);
         cluster_fork_free(fork);
         n++;

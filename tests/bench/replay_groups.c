@@ -159,9 +159,7 @@ static void plan(struct planner *planner, struct replay *replay, struct group *g
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct gang_plan plan = gang_plan_members(replay->cluster, group->key, arena);
-    struct cluster *fork = cluster_fork(replay->cluster);
-    if (!cluster_fork_peers(fork, replay->cluster, PEERS_REPELLING))
-        (void)cluster_fork_peers_some(fork, replay->cluster, SIZE_MAX);
+    struct cluster *fork = cluster_fork_with(replay->cluster, PEERS_REPELLING);
     const bool is_chosen = gang_plan_choose(fork, &plan, avoids, NULL, arena) == GANG_CHOSEN;
     const bool is_allowed = is_chosen && allow(planner, fork, &plan, now_s, arena);
     cluster_fork_free(fork);

@@ -69,9 +69,8 @@ void cluster_free(struct cluster *cluster)
     kept_free_all(cluster);
     claim_usage_free_all(cluster);
     devices_free(cluster->devices);
-    for (size_t i = 0; i < cluster->n_fork_resources; i++)
-        shapes_unref_resource(cluster->shapes, cluster->fork_resources[i]);
-    free(cluster->fork_resources);
+    cluster_fork_free_resources(cluster);
+    free(cluster->forking);
     arena_free(cluster->fork_arena);
     shapes_unref(cluster->shapes);
     policy_drop(cluster->policy);

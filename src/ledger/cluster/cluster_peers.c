@@ -178,7 +178,7 @@ static void fork_namespaces(struct cluster *fork, const struct cluster *cluster)
     }
 }
 
-bool cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
+bool cluster_peers_fork(struct cluster *fork, const struct cluster *cluster,
                         enum peers_wanted wanted)
 {
     if (wanted == PEERS_NONE)
@@ -196,7 +196,7 @@ bool cluster_is_fork_of(const struct cluster *fork, const struct cluster *cluste
 }
 
 /* A node that is gone counts for nothing, and neither do its pods, as in kube-scheduler. */
-bool cluster_fork_peers_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods)
+bool cluster_peers_fork_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods)
 {
     struct fork_peers *peers = fork->fork_peers;
     size_t n = 0;

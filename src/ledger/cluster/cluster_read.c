@@ -228,11 +228,9 @@ const struct resource *cluster_find_resource(const struct cluster *cluster, cons
 {
     if (!cluster->is_fork)
         return shapes_find_resource(cluster->shapes, name);
-    for (size_t i = 0; i < cluster->n_fork_resources; i++) {
-        if (strcmp(cluster->fork_resources[i]->name, name) == 0)
-            return cluster->fork_resources[i];
-    }
-    return NULL;
+    const struct fork_resource *known = NULL;
+    HASH_FIND_STR(cluster->fork_resources, name, known);
+    return known ? known->resource : NULL;
 }
 
 /* A resource that no node of this ledger has. Its address equals no other. */

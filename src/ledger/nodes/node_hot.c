@@ -108,8 +108,15 @@ static struct node_hot hot_of(const struct node *node)
     return hot;
 }
 
+static void note_renewed(struct cluster *cluster, const struct node *node)
+{
+    if (node->traits)
+        cluster->renewed[cluster->n_renewed++ % CLUSTER_RENEWED_MAX] = node;
+}
+
 void node_hot_renew(struct node *node)
 {
+    note_renewed((struct cluster *)(uintptr_t)node->hot.cluster, node);
     const struct node_hot now = hot_of(node);
     domains_recount(node, &now);
     node->hot = now;

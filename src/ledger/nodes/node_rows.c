@@ -16,6 +16,13 @@ struct node_resource *node_rows_find(struct node *node, const struct resource *r
     return NULL;
 }
 
+void node_rows_free(struct cluster *cluster, struct node *node)
+{
+    for (size_t i = 0; i < node->n_resources; i++)
+        shapes_unref_row(cluster->shapes, node->resources[i].resource);
+    free(node->resources);
+}
+
 static struct node_resource *resource_made(struct node *node, const struct resource *resource)
 {
     struct node_resource *found = node_rows_find(node, resource);

@@ -67,11 +67,9 @@ void node_table_free(struct cluster *cluster, struct node *node)
 {
     node_index_remove(&cluster->node_index, node);
     leave_list(cluster, node);
-    for (size_t i = 0; i < node->n_resources; i++)
-        shapes_unref_row(cluster->shapes, node->resources[i].resource);
+    node_rows_free(cluster, node);
     node_devices_free(cluster, node);
     node_traits_unref(cluster, node->traits);
-    free(node->resources);
     free(node);
 }
 

@@ -82,6 +82,16 @@ void nominate_fork_node(struct cluster *fork, struct node *copy, const struct no
     }
 }
 
+void nominate_fork_drop(struct cluster *fork, struct node *copy)
+{
+    struct nomination_entry *entry = NULL;
+    DL_FOREACH (copy->nominations, entry) {
+        if (entry->counts_for_quotas)
+            DL_DELETE2(fork->nominations, entry, all_prev, all_next);
+    }
+    copy->nominations = NULL;
+}
+
 const struct nomination *nomination_next_on(const struct node *node,
                                             const struct nomination *nomination)
 {

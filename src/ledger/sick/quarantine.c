@@ -46,8 +46,8 @@ void quarantine_free(struct cluster *cluster)
 
 void quarantine_fork_node(struct cluster *fork, struct node *copy, const struct node *node)
 {
-    if (node->mark)
-        copy->mark = arena_copy(fork->fork_arena, node->mark, 1, sizeof *node->mark);
+    copy->mark =
+        node->mark ? arena_copy(fork->fork_arena, node->mark, 1, sizeof *node->mark) : NULL;
 }
 
 void quarantine_copy_marks(struct cluster *copy, const struct cluster *from)

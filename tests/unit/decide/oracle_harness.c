@@ -3,6 +3,7 @@
 #include "decide/what_if.h"
 #include "ledger/cluster_copy.h"
 #include "ledger/gpu_demand.h"
+#include "ledger/peer.h"
 #include "oracle_compare.h"
 #include "oracle_facts.h"
 #include "unit.h"
@@ -39,7 +40,8 @@ static void end_event(const struct oracle_harness *harness, const struct event *
     struct err err = {""};
     const uint64_t version = cluster_version(harness->cluster);
     gpu_demand_settle(harness->cluster);
-    if (oracle_compare_ledger(harness->cluster, &harness->oracle, harness->fork != NULL, &err) < 0)
+    if (oracle_compare_ledger(harness->cluster, &harness->oracle, harness->fork || harness->forking,
+                              &err) < 0)
         fail_event(harness, event, err.text);
     if (harness->oracle.n_changes == event->n_changes && version != event->version)
         fail_event(harness, event, "the version changed, but nothing else");
@@ -347,11 +349,42 @@ static void free_fork(struct oracle_harness *harness, const struct event *event)
     harness->fork = NULL;
 }
 
+static void free_forking(struct oracle_harness *harness)
+{
+    if (harness->forking)
+        cluster_fork_free(harness->forking);
+    harness->forking = NULL;
+}
+
 void oracle_harness_drop_fork(struct oracle_harness *harness)
 {
     const struct event event = begin_event(harness, "drop fork", 0);
     free_fork(harness, &event);
+    free_forking(harness);
     end_event(harness, &event);
+}
+
+void oracle_harness_fork_some(struct oracle_harness *harness)
+{
+    const struct event event = begin_event(harness, "fork in steps", 0);
+    if (!harness->forking)
+        harness->forking = cluster_fork_begin(harness->cluster, PEERS_NONE);
+    else if (!cluster_is_fork_of(harness->forking, harness->cluster) ||
+             cluster_fork_some(harness->forking, harness->cluster, 1) != FORK_GOES_ON)
+        free_forking(harness);
+    end_event(harness, &event);
+}
+
+static struct cluster *fork_whole(struct oracle_harness *harness)
+{
+    struct cluster *fork = harness->forking;
+    if (fork && cluster_is_fork_of(fork, harness->cluster) &&
+        cluster_fork_some(fork, harness->cluster, SIZE_MAX) == FORK_IS_COMPLETE) {
+        harness->forking = NULL;
+        return fork;
+    }
+    free_forking(harness);
+    return cluster_fork(harness->cluster);
 }
 
 void oracle_harness_place(struct oracle_harness *harness, const struct oracle_shape *shape,
@@ -359,7 +392,7 @@ void oracle_harness_place(struct oracle_harness *harness, const struct oracle_sh
 {
     const struct event event = begin_event(harness, "place on a fork", n);
     free_fork(harness, &event);
-    harness->fork = cluster_fork(harness->cluster);
+    harness->fork = fork_whole(harness);
     harness->fork_oracle = harness->oracle;
     harness->placed = *shape;
     memset(harness->n_placed, 0, sizeof harness->n_placed);
@@ -397,6 +430,7 @@ void oracle_harness_fini(struct oracle_harness *harness)
     cluster_free(harness->cluster);
     harness->cluster = NULL;
     free_fork(harness, &event);
+    free_forking(harness);
 }
 
 void oracle_harness_check_empty(struct oracle_harness *harness)

@@ -14,6 +14,7 @@ struct oracle_harness {
     struct cluster *cluster;
     struct oracle oracle;
     struct cluster *fork;           /* NULL: none */
+    struct cluster *forking;        /* one that is being copied in steps; NULL: none */
     struct oracle fork_oracle;      /* the model when the fork was made */
     int64_t n_placed[ORACLE_NODES]; /* pods placed on the fork since, of the shape below */
     struct oracle_shape placed;
@@ -65,7 +66,10 @@ void oracle_harness_end(struct oracle_harness *harness, enum cluster_kind kind);
 void oracle_harness_take_policy(struct oracle_harness *harness, const struct policy *policy,
                                 size_t n);
 
-/* Replaces the fork and places n pods of the shape on it, at most 4. */
+/* Begins another fork, or copies its next node. */
+void oracle_harness_fork_some(struct oracle_harness *harness);
+/* Replaces the fork, by the one that was begun if it is not outdated, and places n pods of the
+ * shape on it, at most 4. */
 void oracle_harness_place(struct oracle_harness *harness, const struct oracle_shape *shape,
                           size_t n);
 /* Compares the fork with its model and frees it. Does nothing without a fork. */

@@ -569,6 +569,11 @@ static void place_on_a_fork(const struct life *life)
     oracle_harness_place(life->harness, &shape, dice_below(life->dice, 5));
 }
 
+static void fork_some(const struct life *life)
+{
+    oracle_harness_fork_some(life->harness);
+}
+
 static void drop_the_fork(const struct life *life)
 {
     oracle_harness_drop_fork(life->harness);
@@ -593,7 +598,7 @@ static const struct event_row {
     {8, remove_any_slice}, {40, put_any_claim},    {15, remove_any_claim}, {3, list_slices},
     {3, list_claims},      {12, put_any_class},    {8, remove_any_class},  {2, list_classes},
     {2, take_any_policy},  {25, put_any_template}, {20, change_template},  {8, remove_any_template},
-    {3, list_templates},
+    {3, list_templates},   {60, fork_some},
 };
 
 static void any_event(const struct life *life)

@@ -222,9 +222,7 @@ static void test_large_terms_end_the_search(void **state)
         pod.peers = (struct peer_facts){.labels = &web, .n_labels = 1};
         fixture_put_pod_facts(fixture, &pod);
     }
-    struct cluster *fork = cluster_fork(fixture->cluster);
-    assert_false(cluster_fork_peers(fork, fixture->cluster, PEERS_ALL));
-    assert_true(cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX));
+    struct cluster *fork = cluster_fork_with(fixture->cluster, PEERS_ALL);
     const struct peer_pod peer = {"default", NULL, &facts};
     const struct shape_facts demand = fixture_shape_facts(fixture, GPU "=2");
     struct fit_question question = {.shape = cluster_resolve(fork, &demand, fixture->arena),

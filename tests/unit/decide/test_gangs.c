@@ -84,10 +84,8 @@ static enum gang_choice choose(struct fixture *fixture, const char *avoided,
     enum gang_choice choice = GANG_NO_ROOM;
     *ret_plan = gang_plan_members(fixture->cluster, KEY, fixture->arena);
     do {
-        struct cluster *fork = cluster_fork(fixture->cluster);
-        if (!cluster_fork_peers(fork, fixture->cluster,
-                                ret_plan->has_terms ? PEERS_ALL : PEERS_REPELLING))
-            (void)cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX);
+        struct cluster *fork =
+            cluster_fork_with(fixture->cluster, ret_plan->has_terms ? PEERS_ALL : PEERS_REPELLING);
         choice = gang_plan_choose(fork, ret_plan, avoids_node, avoided, fixture->arena);
         cluster_fork_free(fork);
     } while (choice != GANG_CHOSEN && ret_plan->has_more);

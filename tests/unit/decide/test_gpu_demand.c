@@ -3,6 +3,7 @@
 #include "fixture_question.h"
 #include "ledger/admit.h"
 #include "ledger/gpu_demand.h"
+#include "ledger/peer.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -408,6 +409,47 @@ static void random_event(struct fixture *fixture, struct dice *dice)
     }
 }
 
+static struct cluster *fork_of_a_node(struct fixture *fixture)
+{
+    fixture_put_node(fixture, "n", GPU "=8", T4);
+    fixture_put_node(fixture, "m", GPU "=8", T4);
+    struct cluster *fork = cluster_fork_begin(fixture->cluster, PEERS_NONE);
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, 1), FORK_GOES_ON);
+    return fork;
+}
+
+static void test_a_fork_in_steps_is_that_of_its_last_step(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cluster *fork = fork_of_a_node(fixture);
+    fixture_put_pod(fixture, "p", "n", GPU "=1");
+    fixture_put_pod(fixture, "q", "m", GPU "=1");
+    fixture_put_pod(fixture, "r", "", GPU "=3");
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, SIZE_MAX), FORK_IS_COMPLETE);
+    const struct gpu_demand *demand = gpu_demand_next(fork, NULL);
+    assert_int_equal(demand->pools[0]->free, 14);
+    assert_string_equal(classes_text(fixture, demand),
+                        classes_text(fixture, demand_of(fixture, GPU)));
+    size_t n_rows = 0;
+    const struct node_resource *rows = node_resources(cluster_find_node(fork, "n"), &n_rows);
+    assert_ptr_equal(rows[0].pool, demand->pools[0]);
+    cluster_fork_free(fork);
+}
+
+static void test_a_fork_in_steps_is_outdated_by_nodes_or_many_changes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cluster *fork = fork_of_a_node(fixture);
+    fixture_put_node(fixture, "o", GPU "=8", T4);
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, 1), FORK_IS_OUTDATED);
+    cluster_fork_free(fork);
+    fork = fork_of_a_node(fixture);
+    for (int i = 0; i < 600; i++)
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "p-%d", i), "n", "cpu=1");
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, 1), FORK_IS_OUTDATED);
+    cluster_fork_free(fork);
+}
+
 static void test_demands_equal_a_full_count(void **state)
 {
     struct fixture *fixture = *state;
@@ -441,6 +483,8 @@ int main(void)
         TEST(test_a_rewound_fork_expects_nothing),
         TEST(test_demands_are_in_the_order_of_their_names),
         TEST(test_a_fork_has_its_own_demands),
+        TEST(test_a_fork_in_steps_is_that_of_its_last_step),
+        TEST(test_a_fork_in_steps_is_outdated_by_nodes_or_many_changes),
         TEST(test_demands_equal_a_full_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

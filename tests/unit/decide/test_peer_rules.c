@@ -52,10 +52,7 @@ static struct peer_pod pod_of(const struct peer_facts *facts)
 
 static struct cluster *fork_of(struct fixture *fixture)
 {
-    struct cluster *fork = cluster_fork(fixture->cluster);
-    assert_false(cluster_fork_peers(fork, fixture->cluster, PEERS_ALL));
-    assert_true(cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX));
-    return fork;
+    return cluster_fork_with(fixture->cluster, PEERS_ALL);
 }
 
 /* "a1 fits a2 pod_affinity ..." */
@@ -271,14 +268,14 @@ static void test_pods_are_forked_in_steps(void **state)
     put(fixture, "p1", "a1", &APART);
     put(fixture, "p2", "a2", &PLAIN);
     put(fixture, "p3", "b1", &PLAIN);
-    struct cluster *fork = cluster_fork(fixture->cluster);
-    assert_false(cluster_fork_peers(fork, fixture->cluster, PEERS_ALL));
-    assert_false(cluster_fork_peers_some(fork, fixture->cluster, 1));
+    struct cluster *fork = cluster_fork_begin(fixture->cluster, PEERS_ALL);
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, 5), FORK_GOES_ON); /* all nodes */
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, 1), FORK_GOES_ON);
     fixture_remove_pod(fixture, "p1");
     fixture_remove_node(fixture, "b1");
     put(fixture, "p4", "a2", &APART_BY_HOST);
     assert_true(cluster_is_fork_of(fork, fixture->cluster));
-    assert_true(cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX));
+    assert_int_equal(cluster_fork_some(fork, fixture->cluster, SIZE_MAX), FORK_IS_COMPLETE);
     size_t n = 0;
     const struct peer *peers = cluster_peers(fork, PEERS_ALL, &n);
     assert_int_equal(n, 3); /* p1 was added before it went */
