@@ -39,6 +39,8 @@ enum peers_wanted { PEERS_NONE, PEERS_REPELLING, PEERS_ALL };
  * node came, went or offers something else, or too many changed. Free it then, and begin again. */
 enum fork_step { FORK_GOES_ON, FORK_IS_COMPLETE, FORK_IS_OUTDATED };
 struct cluster *cluster_fork_begin(struct cluster *cluster, enum peers_wanted wanted);
+/* Between the first two, without a lock: what takes long to allocate. Need not be called. */
+void cluster_fork_make_room(struct cluster *fork);
 enum fork_step cluster_fork_some(struct cluster *fork, struct cluster *cluster, size_t n);
 /* All at once. */
 struct cluster *cluster_fork_with(struct cluster *cluster, enum peers_wanted wanted);

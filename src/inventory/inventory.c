@@ -597,13 +597,9 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
 
 /* Forks change reference counts, hence the write lock. Returns FORK_IS_OUTDATED, too, if the ledger
  * was replaced. */
-static enum fork_step fork_in_steps(struct inventory *inventory, enum peers_wanted wanted, size_t n,
-                                    struct cluster **ret_fork)
+static enum fork_step fork_in_steps(struct inventory *inventory, struct cluster *fork)
 {
-    inventory_lock_to_write(inventory);
-    struct cluster *fork = *ret_fork = cluster_fork_begin(inventory->state.cluster, wanted);
-    enum fork_step step = cluster_fork_some(fork, inventory->state.cluster, n);
-    inventory_unlock(inventory);
+    enum fork_step step = FORK_GOES_ON;
     while (step == FORK_GOES_ON) {
         inventory_lock_to_write(inventory);
         struct cluster *cluster = inventory->state.cluster;
@@ -614,16 +610,29 @@ static enum fork_step fork_in_steps(struct inventory *inventory, enum peers_want
     return step;
 }
 
+/* Begins a fork, with all nodes if it is the last try. */
+static struct cluster *begin_fork(struct inventory *inventory, enum peers_wanted wanted,
+                                  size_t n_tries, enum fork_step *ret_step)
+{
+    inventory_lock_to_write(inventory);
+    struct cluster *cluster = inventory->state.cluster;
+    struct cluster *fork = cluster_fork_begin(cluster, wanted);
+    *ret_step =
+        n_tries < FORK_TRIES_MAX ? FORK_GOES_ON : cluster_fork_some(fork, cluster, SIZE_MAX);
+    inventory_unlock(inventory);
+    cluster_fork_make_room(fork);
+    return fork;
+}
+
 struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted)
 {
-    struct cluster *fork = NULL;
-    size_t n_tries = 0;
-    while (fork_in_steps(inventory, wanted, n_tries < FORK_TRIES_MAX ? STEP_FORK : SIZE_MAX,
-                         &fork) == FORK_IS_OUTDATED) {
+    for (size_t n_tries = 0;; n_tries++) {
+        enum fork_step step = FORK_GOES_ON;
+        struct cluster *fork = begin_fork(inventory, wanted, n_tries, &step);
+        if (step == FORK_IS_COMPLETE || fork_in_steps(inventory, fork) == FORK_IS_COMPLETE)
+            return fork;
         inventory_fork_free(inventory, fork);
-        n_tries++;
     }
-    return fork;
 }
 
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork)

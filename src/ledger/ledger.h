@@ -512,6 +512,8 @@ void namespace_usage_cover_anew(struct cluster *cluster, struct namespace_entry 
 void namespace_usage_drop_labels(struct cluster *cluster, struct namespace_entry *entry);
 /* Frees the entry if the namespace does not exist and uses nothing. */
 void namespace_usage_release(struct cluster *cluster, struct namespace_entry *entry);
+/* For the sums of all quotas; its memory is touched. */
+int64_t *namespace_usage_room(const struct policy *policy);
 void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster);
 void namespace_usage_free_all(struct cluster *cluster);
 

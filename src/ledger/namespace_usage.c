@@ -415,11 +415,18 @@ void namespace_usage_move(struct cluster *cluster, const struct node *node,
     }
 }
 
+int64_t *namespace_usage_room(const struct policy *policy)
+{
+    const size_t n_cells = namespace_usage_n_cells(policy) * policy->n_quotas;
+    return mem_new_aligned(alignof(int64_t), n_cells * sizeof(int64_t));
+}
+
 /* A fork finds the quotas of namespaces that do not exist by their names. */
 void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster)
 {
     const size_t n_cells = namespace_usage_n_cells(cluster->policy) * cluster->policy->n_quotas;
-    fork->quota_used = MEM_ARRAY(int64_t, n_cells);
+    if (!fork->quota_used)
+        fork->quota_used = namespace_usage_room(fork->policy);
     memcpy(fork->quota_used, cluster->quota_used, n_cells * sizeof(int64_t));
     for (const struct namespace_entry *entry = cluster->namespaces; entry; entry = entry->hh.next) {
         if (!entry->there)

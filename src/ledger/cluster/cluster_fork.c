@@ -17,6 +17,7 @@ struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct re
 /* State of a fork that is being copied. */
 struct forking {
     enum peers_wanted wanted;
+    size_t n_slots;                         /* of the origin's index, when it began */
     const struct node *last;                /* of the origin, copied last; NULL: none */
     uint64_t n_renewed, edition;            /* of the origin, when it began */
     const struct resource *seen[ROWS_SEEN]; /* in the rows of the node before: mostly the same */
@@ -88,9 +89,20 @@ struct cluster *cluster_fork_begin(struct cluster *cluster, enum peers_wanted wa
     cluster_device_classes_fork(fork, cluster); /* before the demands, which it would unsettle */
     gpu_demand_fork_all(fork, cluster);
     fork->forking = MEM_NEW(struct forking);
-    *fork->forking = (struct forking){
-        .wanted = wanted, .n_renewed = cluster->n_renewed, .edition = cluster_edition(cluster)};
+    *fork->forking = (struct forking){.wanted = wanted,
+                                      .n_slots = cluster->node_index.n_slots,
+                                      .n_renewed = cluster->n_renewed,
+                                      .edition = cluster_edition(cluster)};
     return fork;
+}
+
+void cluster_fork_make_room(struct cluster *fork)
+{
+    if (!fork->forking)
+        return;
+    if (fork->forking->n_slots > 0)
+        fork->node_index = node_index_of(fork->forking->n_slots);
+    fork->quota_used = namespace_usage_room(fork->policy);
 }
 
 static void fork_all_of(struct cluster *fork, const struct cluster *cluster, enum cluster_kind kind)

@@ -51,6 +51,12 @@ static void grow(struct node_index *index)
     free(old.slots);
 }
 
+struct node_index node_index_of(size_t n_slots)
+{
+    struct node_slot *slots = mem_new_aligned(64, n_slots * sizeof *slots);
+    return (struct node_index){slots, n_slots, 0};
+}
+
 void node_index_free(struct node_index *index)
 {
     free(index->slots);

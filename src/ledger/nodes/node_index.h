@@ -28,6 +28,8 @@ struct node_index {
     size_t n;
 };
 
+/* An empty one of so many slots, a power of two; its memory is touched. */
+struct node_index node_index_of(size_t n_slots);
 void node_index_free(struct node_index *index);
 /* No node of that name may be listed. */
 void node_index_add(struct node_index *index, struct node *node);
