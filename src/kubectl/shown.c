@@ -23,11 +23,9 @@ static const struct {
 /* Verdicts begin a line, and two spaces follow. */
 static const struct {
     const char *word, *colour;
-} VERDICTS[] = {{"FITS", "\x1b[32m"},
-                {"PARTLY FITS", "\x1b[33m"},
-                {"DOES NOT FIT", "\x1b[31m"},
-                {"NOT JUDGED", "\x1b[90m"},
-                {"MISTAKE", "\x1b[31m"}};
+} VERDICTS[] = {{"FITS", "\x1b[32m"},         {"PARTLY FITS", "\x1b[33m"},
+                {"DOES NOT FIT", "\x1b[31m"}, {"NOT JUDGED", "\x1b[90m"},
+                {"MISTAKE", "\x1b[31m"},      {"WAITS", "\x1b[33m"}};
 
 /* Adds the verdict in its colour, and returns its length; 0: the line begins with none. */
 static size_t add_verdict(const char *line, struct buf *out)

@@ -72,7 +72,8 @@ int workloads_judge(const json_t *result, bool are_asked)
     if (has_result(result, "jobs", "notJudged", "mistake") ||
         has_result(result, "workloads", "notJudged", "mistake"))
         return EXIT_MISTAKE;
-    if (has_result(result, "workloads", "doesNotFit", "partlyFits"))
+    if (has_result(result, "workloads", "doesNotFit", "partlyFits") ||
+        has_result(result, "workloads", "waits", "waits"))
         return EXIT_NOT;
     json_array_foreach (json_member(result, "workloads"), i, workload) {
         const json_t *placed = json_member(workload, "placed");

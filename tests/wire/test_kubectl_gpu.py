@@ -420,6 +420,7 @@ RESULTS = [
     (result(workloads=[{"replicas": 1, "placed": -1}]), 3),
     (result(workloads=[{"replicas": 1, "placed": None}], warnings=[{"path": "a", "message": "b"}]), 3),
     (result(workloads=[{"replicas": 2, "placed": 1, "verdict": {"result": "doesNotFit"}}]), 1),
+    (result(workloads=[{"replicas": 2, "placed": 2, "verdict": {"result": "waits"}}]), 1),
     (result(workloads=[{"replicas": 2, "placed": 0, "verdict": {"result": "notJudged"}}]), 2),
     (result(workloads=[{"replicas": 2, "placed": 0}], jobs=[{"verdict": {"result": "fits"}}, {"verdict": {"result": "notJudged"}}]), 2),
     (result(workloads=[{"replicas": 2, "placed": 2, "verdict": 3}], jobs=3), 0),

@@ -192,7 +192,7 @@ def test_colours_are_for_terminals():
     assert "\x1b" not in on_terminal("nodes", *FILE, "-o", "json") + on_terminal("nodes", *FILE, "--no-headers")
 
 
-@pytest.mark.parametrize("word, colour", [("FITS", 32), ("PARTLY FITS", 33), ("DOES NOT FIT", 31), ("NOT JUDGED", 90), ("MISTAKE", 31)])
+@pytest.mark.parametrize("word, colour", [("FITS", 32), ("PARTLY FITS", 33), ("DOES NOT FIT", 31), ("NOT JUDGED", 90), ("MISTAKE", 31), ("WAITS", 33)])
 def test_verdicts_have_colours(word, colour):
     with answering(json.dumps({"usable": True, "groups": [], "summary": f"{word}  Pod a/b"}).encode()) as there:
         shown = on_terminal("node-groups", "--url", there)

@@ -106,8 +106,9 @@ def ask_for_group(module_service, tmp_path_factory):
     policy.write_text(f"{LEVELS}gangs: {{mode: plan}}\n")
     service = module_service(*RACKS, options=["--config", str(policy)])
 
-    def dry_run(*objects):
-        return service.post("/v1/dry-run", {"kind": "List", "apiVersion": "v1", "items": objects}).json()
+    def dry_run(*objects, output="json"):
+        answer = service.post(f"/v1/dry-run?output={output}", {"kind": "List", "apiVersion": "v1", "items": objects})
+        return answer.json() if output == "json" else answer.text
 
     return dry_run
 
@@ -141,10 +142,30 @@ def test_pods_that_fit_wait_for_the_rest_of_their_group(ask_for_group):
     assert [job["verdict"]["result"] for job in answer["jobs"]] == ["fits"] * 6 + ["doesNotFit"]
 
 
+def test_pods_of_an_incomplete_group_wait(ask_for_group):
+    """None is bound before all exist; what does not fit is said first."""
+    answer = ask_for_group(*(member(i, size=4) for i in range(3)), member(0, size=1, group="other"))
+    told = [(job["verdict"]["result"], job["verdict"]["cause"], job["verdict"]["text"]) for job in answer["jobs"]]
+    assert told == [("waits", "group", "Its group ring needs 4 pods; the manifest has 3.")] * 3 + [("fits", "", "No more would fit.")]
+    assert [workload["verdict"]["result"] for workload in answer["workloads"]] == ["waits"] * 3 + ["fits"]
+    (remedy,) = answer["jobs"][0]["remedies"]
+    assert (remedy["text"], remedy["fits"]) == ("write 3 in gpu-extender.io/gang-size of its pods", 3)
+    answer = ask_for_group(*(member(i, "prefer rack", size=8) for i in range(7)))
+    assert {job["verdict"]["result"] for job in answer["jobs"]} == {"doesNotFit"}
+
+
+def test_an_incomplete_group_waits_in_the_table(ask_for_group):
+    asking = job(2, "require rack")
+    asking["spec"]["template"]["metadata"]["annotations"] |= {"gpu-extender.io/gang": "ring", "gpu-extender.io/gang-size": "4"}
+    table = ask_for_group(asking, output="table")
+    assert table.startswith("WAITS  Job default/ring: 2 pods\n       Its group ring needs 4 pods; the manifest has 2.\n")
+    assert "  write 2 in gpu-extender.io/gang-size of its pods: all 2 fit\n" in table
+
+
 def test_the_rack_of_a_group_has_room_for_its_largest_pods(ask_for_group):
     answer = ask_for_group(member(0, gpus=1, size=2), member(1, gpus=8, size=2), member(0, group="other"))
     assert [nodes_of(workload) for workload in answer["workloads"]] == [["a0"], ["a1"], ["c0"]]
-    assert [note.split(":")[0] for note in notes_of(answer)] == ["gpu-extender.io/domain", "group other"]
+    assert [note.split(":")[0] for note in notes_of(answer)] == ["gpu-extender.io/domain"]
 
 
 def test_a_job_in_a_group_has_no_note_about_pods_in_no_group(ask_for_group):
@@ -152,7 +173,7 @@ def test_a_job_in_a_group_has_no_note_about_pods_in_no_group(ask_for_group):
     asking["spec"]["template"]["metadata"]["annotations"] |= {"gpu-extender.io/gang": "ring", "gpu-extender.io/gang-size": "4"}
     answer = ask_for_group(asking)
     assert nodes_of(answer["workloads"][0]) == ["a0", "a1"]
-    assert notes_of(answer) == ["group ring: its gang-size is 4, and the manifest makes 2 of its pods: they wait until the others exist"]
+    assert notes_of(answer) == []
     assert any("in no group" in note for note in notes_of(ask_for_group(job(2, "require rack"))))
 
 

@@ -462,6 +462,14 @@ def test_a_group_finds_places_whole_or_none(of_gangs):
     assert answer["pending"]["after"]["fit"] == 1
 
 
+def test_pods_of_a_manifest_count_with_those_of_their_group_in_the_cluster(of_gangs):
+    service = of_gangs(member(0, 4, 1))
+    for n, told in ((2, ("waits", "Its group ring needs 4 pods; the manifest has 2 and the cluster 1.")), (3, ("fits", "9 more would fit."))):
+        answer = service.post("/v1/dry-run", {"kind": "List", "apiVersion": "v1", "items": [member(1 + i, 4, 1) for i in range(n)]}).json()
+        verdict = answer["jobs"][-1]["verdict"]
+        assert (verdict["result"], verdict["text"]) == told
+
+
 def test_a_group_that_is_drained_says_what_it_lacks(of_gangs):
     service = of_gangs(member(0, 2, 4, on="a"), member(1, 2, 4, on="b"), owned("other-0", "Job", "other", gpus=4, on="c"))
     answer = ask(service, {"drain": ["a"]})

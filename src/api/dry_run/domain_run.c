@@ -1,5 +1,10 @@
 /* domain_run: see domain_run.h. */
 #include "api/dry_run/domain_run.h"
+#include "api/dry_run/placement_run.h"
+#include "api/text.h"
+#include "api/verdicts/remedies.h"
+#include "base/table.h"
+#include "ledger/gangs.h"
 #include "ledger/gpu_demand.h"
 
 #include <inttypes.h>
@@ -132,4 +137,125 @@ json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wi
                                 cluster_domain(fork, id)->name, "pods", (json_int_t)n_pods[id]));
     }
     return list;
+}
+
+/* ---- verdicts of groups ---- */
+
+/* The pods of the manifest that are bound together. */
+struct group_sum {
+    const char *key;
+    json_int_t size, n_pods, n_placed;
+    UT_hash_handle hh;
+};
+
+/* NULL: the workload's pods are in no group. */
+static struct group_sum *find_group(struct group_sum **sums, const json_t *workload,
+                                    struct arena *arena)
+{
+    const json_t *group = json_object_get(workload, "group");
+    struct group_sum *sum = NULL;
+    if (!group)
+        return NULL;
+    const char *key = arena_printf(arena, "%s/%s", text_member(workload, "namespace"),
+                                   text_member(group, "name"));
+    HASH_FIND_STR(*sums, key, sum);
+    if (sum)
+        return sum;
+    sum = ARENA_NEW(arena, struct group_sum);
+    sum->key = key;
+    HASH_ADD_KEYPTR(hh, *sums, sum->key, strlen(sum->key), sum);
+    return sum;
+}
+
+static struct group_sum *sum_groups(const json_t *workloads, struct arena *arena)
+{
+    struct group_sum *sums = NULL;
+    size_t i = 0;
+    json_t *workload = NULL;
+    json_array_foreach (workloads, i, workload) {
+        struct group_sum *sum = find_group(&sums, workload, arena);
+        if (!sum)
+            continue;
+        const json_int_t size =
+            json_integer_value(json_object_get(json_object_get(workload, "group"), "size"));
+        sum->size = size > sum->size ? size : sum->size;
+        sum->n_pods += json_integer_value(json_object_get(workload, "replicas"));
+        sum->n_placed += json_integer_value(json_object_get(workload, "placed"));
+    }
+    return sums;
+}
+
+static const char *name_of(const struct group_sum *sum)
+{
+    return strchr(sum->key, '/') + 1;
+}
+
+/* Its pods that the cluster has. */
+static json_int_t n_there(const struct dry_run *dry_run, const struct group_sum *sum)
+{
+    const char *namespace_ = arena_strndup(dry_run->arena, sum->key, strcspn(sum->key, "/"));
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(dry_run->api->inventory);
+    const struct gang gang = gangs_find(view.cluster, namespace_, name_of(sum));
+    return (json_int_t)(gang.n_bound + gang.n_unbound);
+}
+
+/* Of pods that fit, why they would wait for others of their group; NULL: they would not. */
+static const char *why_waiting(const struct dry_run *dry_run, const struct group_sum *sum,
+                               enum result *ret_result)
+{
+    struct arena *arena = dry_run->arena;
+    const bool is_whole = sum->n_placed >= sum->size || sum->n_placed >= sum->n_pods;
+    const json_int_t there = is_whole && sum->n_pods < sum->size ? n_there(dry_run, sum) : 0;
+    if (is_whole && sum->n_pods + there >= sum->size)
+        return NULL;
+    *ret_result = is_whole ? RESULT_WAITS : RESULT_DOES_NOT_FIT;
+    if (!is_whole)
+        return arena_printf(arena, "Its group %s: %lld of %lld would fit now.", name_of(sum),
+                            (long long)sum->n_placed, (long long)sum->size);
+    return arena_printf(arena, "Its group %s needs %lld pods; the manifest has %lld%s.",
+                        name_of(sum), (long long)sum->size, (long long)sum->n_pods,
+                        there > 0 ? arena_printf(arena, " and the cluster %lld", (long long)there)
+                                  : "");
+}
+
+static void answer_for_group(json_t *object, enum result result, const char *text)
+{
+    json_t *whole = json_pack("{s:s, s:s, s:s}", "result", headline_result(result), "cause",
+                              cause_name(CAUSE_GROUP), "text", text);
+    (void)json_object_update_new(json_object_get(object, "verdict"), whole);
+}
+
+/* All that the manifest has of it find a place. */
+static void offer_size(json_t *object, const struct group_sum *sum, struct arena *arena)
+{
+    remedies_add_one(object,
+                     arena_printf(arena, "write %lld in gpu-extender.io/gang-size of its pods",
+                                  (long long)sum->n_pods),
+                     NULL, sum->n_pods);
+}
+
+void domain_run_judge_groups(const struct dry_run *dry_run, const json_t *jobs,
+                             const json_t *workloads)
+{
+    struct arena *arena = dry_run->arena;
+    struct group_sum *sums = sum_groups(workloads, arena);
+    size_t i = 0;
+    json_t *job = NULL;
+    json_array_foreach (jobs, i, job) {
+        const char *result = text_member(json_object_get(job, "verdict"), "result");
+        const json_t *first = json_array_get(json_object_get(job, "workloads"), 0);
+        json_t *workload = json_array_get(workloads, (size_t)json_integer_value(first));
+        const struct group_sum *sum = find_group(&sums, workload, arena);
+        enum result waits = RESULT_FITS;
+        const char *why =
+            sum && strcmp(result, "fits") == 0 ? why_waiting(dry_run, sum, &waits) : NULL;
+        if (!why)
+            continue;
+        answer_for_group(job, waits, why);
+        answer_for_group(workload, waits, why);
+        if (waits == RESULT_WAITS)
+            offer_size(job, sum, arena);
+    }
+    HASH_CLEAR(hh, sums);
 }

@@ -46,4 +46,10 @@ struct manifest_gang *manifest_gang_of(struct manifest_gang **gangs,
 json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,
                         const struct node *const *nodes, size_t n_nodes, struct arena *arena);
 
+struct dry_run;
+/* Pods that fit, of a group that is not complete or does not fit whole, wait for the others:
+ * changes the verdicts of the jobs and of their workloads (DryRunResult). */
+void domain_run_judge_groups(const struct dry_run *dry_run, const json_t *jobs,
+                             const json_t *workloads);
+
 #endif

@@ -12,7 +12,6 @@
 #include "api/verdicts/remedies.h"
 #include "api/verdicts/trial.h"
 #include "api/verdicts/verdict.h"
-#include "base/table.h"
 #include "decide/what_if.h"
 #include "ledger/gpu_demand.h"
 
@@ -42,7 +41,8 @@ static int rank_of(const struct headline *headline)
 {
     static const int RANKS[] = {
         [RESULT_MISTAKE] = 0,     [RESULT_NOT_JUDGED] = 1, [RESULT_DOES_NOT_FIT] = 3,
-        [RESULT_PARTLY_FITS] = 3, [RESULT_FITS] = 4,       [RESULT_RUNNING] = 4,
+        [RESULT_PARTLY_FITS] = 3, [RESULT_WAITS] = 3,      [RESULT_FITS] = 4,
+        [RESULT_RUNNING] = 4,
     };
     const bool is_missing = headline->cause == CAUSE_MISSING;
     return is_missing ? RANK_OF_MISSING : RANKS[headline->result];
@@ -451,89 +451,12 @@ static const char *summary(const struct dry_run *dry_run, const struct workload_
                         summary_of_workloads(dry_run, list, workloads));
 }
 
-/* ---- groups of pods ---- */
-
-/* The pods of the manifest that are bound together. */
-struct group_sum {
-    const char *key;
-    json_int_t size, n_pods, n_placed;
-    UT_hash_handle hh;
-};
-
-/* NULL: the workload's pods are in no group. */
-static struct group_sum *find_group(struct group_sum **sums, const json_t *workload,
-                                    struct arena *arena)
-{
-    const json_t *group = json_object_get(workload, "group");
-    struct group_sum *sum = NULL;
-    if (!group)
-        return NULL;
-    const char *key = arena_printf(arena, "%s/%s", text_member(workload, "namespace"),
-                                   text_member(group, "name"));
-    HASH_FIND_STR(*sums, key, sum);
-    if (sum)
-        return sum;
-    sum = ARENA_NEW(arena, struct group_sum);
-    sum->key = key;
-    HASH_ADD_KEYPTR(hh, *sums, sum->key, strlen(sum->key), sum);
-    return sum;
-}
-
-static struct group_sum *sum_groups(const json_t *workloads, struct arena *arena)
-{
-    struct group_sum *sums = NULL;
-    size_t i = 0;
-    json_t *workload = NULL;
-    json_array_foreach (workloads, i, workload) {
-        struct group_sum *sum = find_group(&sums, workload, arena);
-        if (!sum)
-            continue;
-        const json_int_t size =
-            json_integer_value(json_object_get(json_object_get(workload, "group"), "size"));
-        sum->size = size > sum->size ? size : sum->size;
-        sum->n_pods += json_integer_value(json_object_get(workload, "replicas"));
-        sum->n_placed += json_integer_value(json_object_get(workload, "placed"));
-    }
-    return sums;
-}
-
-static void answer_for_group(json_t *object, const struct group_sum *sum, struct arena *arena)
-{
-    json_t *verdict = json_object_get(object, "verdict");
-    const char *text =
-        arena_printf(arena, "Its group %s: %lld of %lld would fit now.", strchr(sum->key, '/') + 1,
-                     (long long)sum->n_placed, (long long)sum->size);
-    json_t *whole = json_pack("{s:s, s:s, s:s}", "result", "doesNotFit", "cause",
-                              cause_name(CAUSE_GROUP), "text", text);
-    (void)json_object_update_new(verdict, whole);
-}
-
-/* Pods that fit, of a group that does not fit whole, would wait for the others. */
-static void judge_groups(const json_t *jobs, const json_t *workloads, struct arena *arena)
-{
-    struct group_sum *sums = sum_groups(workloads, arena);
-    size_t i = 0;
-    json_t *job = NULL;
-    json_array_foreach (jobs, i, job) {
-        const char *result = text_member(json_object_get(job, "verdict"), "result");
-        const json_t *first = json_array_get(json_object_get(job, "workloads"), 0);
-        json_t *workload = json_array_get(workloads, (size_t)json_integer_value(first));
-        const struct group_sum *sum = find_group(&sums, workload, arena);
-        if (!sum || sum->n_placed >= sum->size || sum->n_placed >= sum->n_pods ||
-            strcmp(result, "fits") != 0)
-            continue;
-        answer_for_group(job, sum, arena);
-        answer_for_group(workload, sum, arena);
-    }
-    HASH_CLEAR(hh, sums);
-}
-
 static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
 {
     json_t *workloads = json_array();
     json_t *jobs = json_array();
     jobs_judge(dry_run, list, workloads, jobs);
-    judge_groups(jobs, workloads, dry_run->arena);
+    domain_run_judge_groups(dry_run, jobs, workloads);
     json_t *requests = selectors_judge(dry_run, &list->requests);
     const char *left = left_out(list, dry_run->arena);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "summary",

@@ -258,17 +258,10 @@ static void note_templates(const struct placement_run *run, json_t *notes)
         (void)json_array_append_new(notes, json_stringn(at, strcspn(at, "\n")));
 }
 
-/* Said once a group. */
-static void note_gang(const struct placement_run *run, json_t *notes)
+static void note_domain(const struct placement_run *run, json_t *notes)
 {
     const struct workload *workload = run->workload;
     const struct manifest_gang *gang = run->gang;
-    if (gang && gang->first == workload && gang->n_pods < workload->pod.gang_size)
-        note(notes,
-             arena_printf(run->dry_run->arena,
-                          "group %s: its gang-size is %" PRId64 ", and the manifest makes %" PRId64
-                          " of its pods: they wait until the others exist",
-                          workload->pod.gang, workload->pod.gang_size, gang->n_pods));
     if (workload->domain.rule == DOMAIN_ANY)
         return;
     if (!gang)
@@ -292,7 +285,7 @@ static json_t *notes_of(struct placement_run *run)
     note_namespace(run, notes);
     note_class(run, MISSING_PRIORITY_CLASS, workload->pod.priority_class, notes);
     note_class(run, MISSING_RUNTIME_CLASS, workload->runtime_class, notes);
-    note_gang(run, notes);
+    note_domain(run, notes);
     note_claims(run, notes);
     note_claims_of_file(run, notes);
     peer_notes_add(run->dry_run->fork, run->query.question.peers, run->workload->pod.lacks_peers,

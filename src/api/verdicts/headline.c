@@ -109,8 +109,14 @@ static const struct {
     [RESULT_DOES_NOT_FIT] = {"doesNotFit", "DOES NOT FIT"},
     [RESULT_NOT_JUDGED] = {"notJudged", "NOT JUDGED"},
     [RESULT_MISTAKE] = {"mistake", "MISTAKE"},
+    [RESULT_WAITS] = {"waits", "WAITS"},
     [RESULT_RUNNING] = {"running", "RUNNING"},
 };
+
+const char *headline_result(enum result result)
+{
+    return RESULTS[result].name;
+}
 
 const char *headline_words(const json_t *verdict)
 {

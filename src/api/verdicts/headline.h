@@ -16,6 +16,7 @@ enum result {
     RESULT_DOES_NOT_FIT,
     RESULT_NOT_JUDGED,
     RESULT_MISTAKE,
+    RESULT_WAITS, /* it fits, and its group is not complete */
     RESULT_RUNNING
 };
 
@@ -47,6 +48,8 @@ void headline_count(struct headline *headline, int64_t n_placed, int64_t n_pods)
 /* The member `verdict`. n_missing: pods without a place. */
 json_t *headline_json(const struct headline *headline, const struct fit_question *question,
                       int64_t n_missing);
+/* "doesNotFit" */
+const char *headline_result(enum result result);
 /* "DOES NOT FIT", of the member; "" for an unknown one. */
 const char *headline_words(const json_t *verdict);
 

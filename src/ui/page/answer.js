@@ -102,7 +102,7 @@ export function Remedies({ of, pods, change }) {
 
 function titleOf(job, result) {
   const fits = t("podsFit", job.fits, job.pods);
-  if (result === "mistake") return t("verdict_mistake");
+  if (result === "mistake" || result === "waits") return t(`verdict_${result}`);
   if (result === "notJudged" || job.pods === 0) return t("verdict_notJudged");
   if (job.fits === 0) return t("verdict_doesNotFit");
   return job.fitsWithout === undefined || job.fitsWithout === job.fits ? fits : t("withoutChanges", fits, job.fitsWithout);

@@ -68,7 +68,7 @@ export function Table({ caption, columns, rows, kind = "", most = 100 }) {
     </p>`}`;
 }
 
-const LOOKS = { fits: ["fits", "✓"], partlyFits: ["partly", "◐"], doesNotFit: ["not", "✕"], mistake: ["not", "✕"], notJudged: ["unknown", "?"], running: ["fits", "✓"] };
+const LOOKS = { fits: ["fits", "✓"], partlyFits: ["partly", "◐"], doesNotFit: ["not", "✕"], mistake: ["not", "✕"], notJudged: ["unknown", "?"], waits: ["partly", "◐"], running: ["fits", "✓"] };
 
 // The first thing of every answer. Glyph, words and colour say the same.
 export function Verdict({ result, title, small, children }) {

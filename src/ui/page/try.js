@@ -63,7 +63,7 @@ function Mistakes({ answer, manifest }) {
     ${warning.path}${warning.line && html`<code class="at block">${warning.line}  ${lines[warning.line - 1]}</code>`}</${Notice}>`);
 }
 
-const FAILING = ["mistake", "doesNotFit", "partlyFits", "notJudged"];
+const FAILING = ["mistake", "doesNotFit", "partlyFits", "waits", "notJudged"];
 
 function failingFirst(jobs) {
   const rank = ({ verdict }) => FAILING.indexOf(verdict.result) >>> 0; // the others last
