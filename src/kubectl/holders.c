@@ -156,8 +156,8 @@ static json_t *sort(json_t *pods, struct arena *arena)
     return list;
 }
 
-/* By namespace, owner, creation and name. namespace_ NULL: of all. */
-static json_t *pods_holding(const json_t *inventory, const char *namespace_, struct arena *arena)
+/* By namespace, owner, creation and name. */
+static json_t *pods_holding(const json_t *inventory, struct arena *arena)
 {
     json_t *by_claims = models_by_claims(inventory, arena);
     json_t *pods = json_array();
@@ -167,9 +167,8 @@ static json_t *pods_holding(const json_t *inventory, const char *namespace_, str
     json_t *holder = NULL;
     json_array_foreach (json_member(inventory, "nodes"), i, node) {
         json_array_foreach (json_member(node, "holders"), j, holder) {
-            if (!namespace_ || strcmp(namespace_, text_of(holder, "namespace")) == 0)
-                (void)json_array_append_new(
-                    pods, pod_of(holder, node, models_of(holder, node, by_claims, arena)));
+            (void)json_array_append_new(
+                pods, pod_of(holder, node, models_of(holder, node, by_claims, arena)));
         }
     }
     json_decref(by_claims);
@@ -195,18 +194,6 @@ static json_t *part_of(const json_t *inventory, const char *name, json_t *list)
         (void)json_object_set(answer, KEPT[i], json_object_get(inventory, KEPT[i]));
     (void)json_object_set_new(answer, name, list);
     return answer;
-}
-
-static json_t *claims_of(const json_t *inventory, const char *namespace_)
-{
-    json_t *claims = json_array();
-    size_t i = 0;
-    json_t *claim = NULL;
-    json_array_foreach (json_member(inventory, "claims"), i, claim) {
-        if (!namespace_ || strcmp(namespace_, text_of(claim, "namespace")) == 0)
-            (void)json_array_append(claims, claim);
-    }
-    return claims;
 }
 
 /* Tells a mistyped selector from an empty cluster; others may hold GPUs, outside of the selector or
@@ -240,11 +227,12 @@ int verbs_claims(struct session *session)
 {
     static const struct print_names NAMES = {"claims", "resourceclaim"};
     json_t *inventory = NULL;
+    session_add_parameter(session, "namespace", session->namespace_);
     session_add_parameter(session, "claimSelector", session->arguments.selector);
     int status = session_ask_or_complain(session, "inventory", NULL, &inventory);
     if (status != EXIT_FINE)
         return status;
-    json_t *claims = claims_of(inventory, session->namespace_);
+    json_t *claims = json_incref(json_object_get(inventory, "claims"));
     status = show_part(session, part_of(inventory, "claims", claims), tables_write_claims, &NAMES);
     json_decref(inventory);
     return status;
@@ -254,11 +242,12 @@ int verbs_pods(struct session *session)
 {
     static const struct print_names NAMES = {"pods", "pod"};
     json_t *inventory = NULL;
+    session_add_parameter(session, "namespace", session->namespace_);
     session_add_parameter(session, "model", session->arguments.model);
     int status = session_ask_or_complain(session, "inventory", NULL, &inventory);
     if (status != EXIT_FINE)
         return status;
-    json_t *pods = pods_holding(inventory, session->namespace_, session->arena);
+    json_t *pods = pods_holding(inventory, session->arena);
     status = show_part(session, part_of(inventory, "pods", pods), tables_write_holders, &NAMES);
     json_decref(inventory);
     return status;

@@ -218,6 +218,26 @@ static const char *lacking(const char *view, const json_t *value)
     return NULL;
 }
 
+/* Lists of a namespace that does not exist are no answers: a message; else NULL. Quotas may cover
+ * a namespace that will be made, and decisions are kept of one that was deleted. */
+static const char *namespace_fault(const struct session *session, const char *view,
+                                   const json_t *value)
+{
+    size_t i = 0;
+    json_t *warning = NULL;
+    if (strcmp(view, "quota") == 0 || strcmp(view, "decisions") == 0)
+        return NULL;
+    json_array_foreach (json_member(value, "warnings"), i, warning) {
+        const char *path = "";
+        const char *text = "";
+        (void)json_get_string(warning, "path", &path, NULL);
+        (void)json_get_string(warning, "message", &text, NULL);
+        if (strcmp(path, "?namespace") == 0)
+            return arena_printf(session->arena, "--namespace: %.600s", text);
+    }
+    return NULL;
+}
+
 static struct asked read_answer(const struct session *session, const char *view,
                                 const struct reply *reply)
 {
@@ -232,6 +252,8 @@ static struct asked read_answer(const struct session *session, const char *view,
     else if (lacking(view, value))
         answer.message =
             not_ours(session, arena_printf(session->arena, "it has no %s", lacking(view, value)));
+    else if ((answer.message = namespace_fault(session, view, value)))
+        answer.status = EXIT_MISTAKE;
     else
         return (struct asked){EXIT_FINE, reply->status, NULL, value};
     json_decref(value);

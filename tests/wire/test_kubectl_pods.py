@@ -46,8 +46,19 @@ def test_by_namespace_owner_and_age(where):
 def test_a_namespace(where):
     assert said("pods", *where, "-n", "dev", "-o", "name") == "pod/alone\n"
     assert said("pods", *where, "-A", "-o", "name").split() == ["pod/alone", "pod/x", "pod/z", "pod/y"]
-    done = gpu("pods", *where, "-n", "none")
+    done = gpu("pods", *where, "-n", "none")  # the file has no namespaces
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "kubectl gpu: no pods in the namespace none hold GPUs\n")
+
+
+@pytest.mark.parametrize("verb", ["pods", "claims", "pending", "groups"])
+@pytest.mark.parametrize("form", ["table", "json", "name"])
+def test_a_namespace_that_does_not_exist(service, verb, form):
+    """It has no pods, but that is no answer. The nearest one is named."""
+    for place in (FILE, ("--url", f"http://{service.address}")):
+        said_of_it = complaint(verb, *place, "-o", form, "-n", "ml-trainin", status=2)
+        assert said_of_it == '--namespace: "ml-trainin": there is no such namespace; did you mean ml-training?'
+        assert complaint(verb, *place, "-n", "none", status=2) == '--namespace: "none": there is no such namespace'
+    assert gpu(verb, *FILE, "-n", "kube-system").returncode == 0
 
 
 def test_a_model():

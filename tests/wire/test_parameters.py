@@ -1,11 +1,14 @@
 """Queries: unknown parameters and values are rejected with the nearest known one, and errors follow ?output=."""
 
+import os
 import re
 import urllib.parse
 
 import openapi
 import pytest
-from objects import node, pod
+import yaml
+from objects import list_text, node, pod
+from service import ROOT
 
 JUDGE = openapi.Judge(openapi.load())
 PATHS = [(method, path) for method, path in JUDGE.operations() if path.startswith("/v1/")]
@@ -145,6 +148,17 @@ def test_names_that_the_cluster_has_are_not(service):
 
 def test_a_file_without_namespaces_lacks_none(module_service):
     assert module_service().get("/v1/pending?namespace=none").json()["warnings"] == []
+
+
+def test_the_inventory_of_a_namespace(service, start_service, write):
+    """Its holders and its claims; amounts count all."""
+    every, found = (service.get("/v1/inventory" + query).json()["nodes"] for query in ("", "?namespace=ml-training"))
+    wanted = [{**node, "holders": [each for each in node["holders"] if each["namespace"] == "ml-training"]} for node in every]
+    assert found == wanted and wanted != every and any(node["holders"] for node in wanted)
+    with open(os.path.join(ROOT, "examples/dra-cluster.yaml"), encoding="utf-8") as file:
+        objects = [each for each in yaml.safe_load(file)["items"] if each["kind"] != "Namespace"]
+    service = start_service("--cluster-file", write("claims.json", list_text(*objects)))
+    assert service.get("/v1/inventory").json()["claims"] and not service.get("/v1/inventory?namespace=none").json()["claims"]
 
 
 def test_the_inventory_by_state(service):

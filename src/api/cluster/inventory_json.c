@@ -585,6 +585,28 @@ static bool read_label(struct exchange *exchange, struct label_keys *ret_keys)
     return true;
 }
 
+/* Of the list, what is in the namespace. */
+static void keep_in(const char *namespace_, json_t *object, const char *list)
+{
+    json_t *kept = json_array();
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (json_object_get(object, list), i, item) {
+        if (strcmp(json_string_value(json_object_get(item, "namespace")), namespace_) == 0)
+            (void)json_array_append(kept, item);
+    }
+    (void)json_object_set_new(object, list, kept);
+}
+
+static void keep_namespace(const char *namespace_, json_t *value)
+{
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (json_object_get(value, "nodes"), i, node)
+        keep_in(namespace_, node, "holders");
+    keep_in(namespace_, value, "claims");
+}
+
 /* NULL: there is no such node. The copy is freed before the answer waits for its reader. */
 static json_t *inventory_value(const struct api *api, struct exchange *exchange,
                                const struct wanted *wanted)
@@ -600,6 +622,8 @@ static json_t *inventory_value(const struct api *api, struct exchange *exchange,
     provenance_add_claims(&provenance, value);
     add_members(api, &copy, value);
     (void)json_object_update_new(value, devices_json(&copy));
+    if (exchange_query(exchange, "namespace"))
+        keep_namespace(exchange_query(exchange, "namespace"), value);
     query_names_add(api, exchange, value);
     inventory_claims_add_warning(&copy.claims, json_object_get(value, "warnings"));
     node_warnings_add(api, exchange, json_object_get(value, "warnings"));
