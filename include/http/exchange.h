@@ -84,6 +84,9 @@ enum exchange_flags {
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags);
 
+/* A 301 without body: the path, a literal that may be relative, is the header Location. */
+void exchange_answer_moved(struct exchange *exchange, const char *location);
+
 /* The validator of the answer, borrowed until its end: W/"...", the value of the header ETag. Set
  * it before the answer; a 200 and a 304 carry it. */
 void exchange_set_tag(struct exchange *exchange, const char *tag);

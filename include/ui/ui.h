@@ -7,9 +7,10 @@
 
 #include "http/exchange.h"
 
-#define UI_PATH "/ui/"
+#define UI_WITHOUT_SLASH "/ui"
+#define UI_PATH UI_WITHOUT_SLASH "/"
 
-/* GET of UI_PATH, and of each file below it. */
+/* GET of UI_PATH, and of each file below it; UI_WITHOUT_SLASH leads there. */
 void ui_handle(void *context, struct exchange *exchange);
 
 #endif

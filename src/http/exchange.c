@@ -244,6 +244,7 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
                                   .body = body,
                                   .len = len,
                                   .tag = status == 200 || status == 304 ? exchange->tag : NULL,
+                                  .location = exchange->location,
                                   .close = (flags & EXCHANGE_CLOSE) != 0,
                                   .retry = (flags & EXCHANGE_RETRY) != 0,
                                   .is_page = (flags & EXCHANGE_PAGE) != 0};
@@ -257,6 +258,12 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
     if (too_late)
         free(body);
     exchange_drop(exchange);
+}
+
+void exchange_answer_moved(struct exchange *exchange, const char *location)
+{
+    exchange->location = location;
+    exchange_answer(exchange, 301, "text/plain", NULL, 0, 0);
 }
 
 bool exchange_defer(struct exchange *exchange)

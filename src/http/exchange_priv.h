@@ -23,9 +23,10 @@ struct worker;
 struct answer {
     unsigned status;
     const char *content_type;
-    const char *allow; /* of a 405, else NULL */
-    const char *tag;   /* exchange_set_tag(), else NULL */
-    char *body;        /* malloc'ed, NULL when empty */
+    const char *allow;    /* of a 405, else NULL */
+    const char *tag;      /* exchange_set_tag(), else NULL */
+    const char *location; /* of a 301, else NULL */
+    char *body;           /* malloc'ed, NULL when empty */
     size_t len;
     bool close;
     bool retry;   /* Retry-After */
@@ -106,6 +107,7 @@ struct exchange {
     void *watched;                      /* the connection */
 
     const char *tag;           /* set before the answer */
+    const char *location;      /* as well */
     struct exchange_end *ends; /* added before the answer; called by the last owner */
 };
 

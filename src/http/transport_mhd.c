@@ -141,6 +141,8 @@ static void list_headers(const struct answer *answer,
         add(context, MHD_HTTP_HEADER_ALLOW, answer->allow);
     if (answer->tag)
         add(context, MHD_HTTP_HEADER_ETAG, answer->tag);
+    if (answer->location)
+        add(context, MHD_HTTP_HEADER_LOCATION, answer->location);
     if (answer->status == MHD_HTTP_UNAUTHORIZED)
         add(context, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (answer->retry)

@@ -36,7 +36,7 @@ struct ui {
     struct gate of_files, of_data;
     struct source_file file; /* where the cluster is a file, */
     struct forward forward;  /* else */
-    struct route routes[N_VIEWS + 3];
+    struct route routes[N_VIEWS + 4];
 };
 
 /* ---- who may ask ---- */
@@ -135,12 +135,13 @@ static void list_routes(struct ui *ui)
         }
         n++;
     }
-    ui->routes[n++] = (struct route){.method = "GET",
-                                     .path = UI_PATH,
-                                     .listeners = LISTEN_PEOPLE,
-                                     .name = "ui",
-                                     .handle = ui_handle,
-                                     .gate = &ui->of_files};
+    for (size_t i = 0; i < 2; i++)
+        ui->routes[n++] = (struct route){.method = "GET",
+                                         .path = i == 0 ? UI_WITHOUT_SLASH : UI_PATH,
+                                         .listeners = LISTEN_PEOPLE,
+                                         .name = "ui",
+                                         .handle = ui_handle,
+                                         .gate = &ui->of_files};
     ui->routes[n++] = (struct route){.method = "GET",
                                      .path = COMMAND_PATH,
                                      .listeners = LISTEN_PEOPLE,

@@ -25,7 +25,12 @@ static char *copy_of(const struct ui_file *file)
 void ui_handle(void *context, struct exchange *exchange)
 {
     (void)context;
-    const struct ui_file *file = find(exchange_path(exchange) + strlen(UI_PATH));
+    const char *path = exchange_path(exchange);
+    if (strcmp(path, UI_WITHOUT_SLASH) == 0) {
+        exchange_answer_moved(exchange, UI_PATH + 1);
+        return;
+    }
+    const struct ui_file *file = find(path + strlen(UI_PATH));
     if (!file) {
         exchange_answer_error(exchange, 404, "there is no such file; the page is " UI_PATH);
         return;

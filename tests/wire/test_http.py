@@ -94,7 +94,7 @@ def test_every_route_has_one_method(method, path, service):
 PATHS = ["POST /v1/dry-run", "POST /v1/what-if", "GET /v1/node-groups", "GET /v1/inventory", "GET /v1/pending", "GET /v1/decisions", "GET /v1/groups", "GET /v1/observed", "GET /v1/fragmentation"]
 PATHS += ["GET /v1/quota", "GET /v1/policy", "GET /v1/snapshot", "GET /v1/pods/...", "GET /v1/explain"]
 PATHS += ["POST /scheduler/filter", "POST /scheduler/prioritize", "POST /scheduler/preempt", "POST /scheduler/bind"]
-PATHS += ["GET /metrics", "GET /ui/...", "GET /livez", "GET /readyz"]
+PATHS += ["GET /metrics", "GET /ui", "GET /ui/...", "GET /livez", "GET /readyz"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,13 @@ def test_a_file_is_served_confined(service, name, kind):
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+def test_without_the_slash_it_moves(service):
+    """Relative, so that it holds behind a proxy with a path of its own."""
+    answer = service.get("/ui")
+    assert (answer.status, answer.headers["location"], answer.body) == (301, "ui/", b"")
+    assert service.get("/ui/x").status == service.get("/uix").status == 404
+
+
 def test_a_known_file_is_not_sent_again(service):
     tag = service.get("/ui/main.js").headers["etag"]
     again = service.get("/ui/main.js", {"If-None-Match": tag})
