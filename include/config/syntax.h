@@ -26,6 +26,8 @@ syntax_check syntax_value_pattern;
 syntax_check syntax_label_value;
 /* "require LEVEL", "prefer LEVEL" or "", whatever LEVEL is. */
 syntax_check syntax_domain_wish;
+/* A name of gangs.conventions. */
+syntax_check syntax_gang_convention;
 /* A DNS label, like names of namespaces. */
 syntax_check syntax_dns_label;
 /* A DNS label or "". */

@@ -53,8 +53,13 @@ struct gangs_policy {
     int64_t kept_share_milli; /* of a model's GPUs that plans may keep together */
     const char *domain;       /* of groups that ask for none, as in pod_facts; "": none */
     size_t forming_s;         /* an incomplete group is awaited for so long */
+    /* Whose groups count beside ours (objects/annotations.c), the first first: "kueue",
+     * "lws/NAMESPACE". */
+    char **conventions;
+    size_t n_conventions; /* at most GANG_CONVENTIONS_MAX */
 };
 #define GANG_SIZE_MAX 512
+#define GANG_CONVENTIONS_MAX 32
 
 /* Formula: docs/PLACEMENT.md. In thousandths, so that printed values equal parsed ones. */
 struct slot_price_policy {

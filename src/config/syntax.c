@@ -183,6 +183,18 @@ const char *syntax_dns_label(const char *text)
     return "a name of at most 63 small letters, digits and '-', such as team-a";
 }
 
+const char *syntax_gang_convention(const char *text)
+{
+    static const char *const NAMES[] = {"kueue", "koordinator", "yunikorn"};
+    if (strncmp(text, "lws/", 4) == 0 && !syntax_dns_label(text + 4))
+        return NULL;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (strcmp(text, NAMES[i]) == 0)
+            return NULL;
+    }
+    return "kueue, koordinator, yunikorn or lws/NAMESPACE, such as lws/inference";
+}
+
 const char *syntax_dns_label_or_none(const char *text)
 {
     return *text == '\0' ? NULL : syntax_dns_label(text);

@@ -213,46 +213,150 @@ static int64_t size_from_text(const char *text)
     return text[i] == '\0' ? size : 0;
 }
 
-static int read_gang_size(const char *text, const struct policy *policy, struct arena *arena,
-                          int64_t *ret_size, struct err *err)
+/* Where a pod names its group and the size. */
+struct gang_source {
+    const char *name;  /* in the policy's gangs.conventions */
+    const char *group; /* label or annotation */
+    const char *part;  /* the same; NULL: the group has no parts */
+    const char *size;
+};
+
+static const struct gang_source OWN = {NULL, ANNOTATION_GANG, NULL, ANNOTATION_GANG_SIZE};
+/* Kueue's plain pods, LeaderWorkerSet, Koordinator's light gangs, YuniKorn: what a pod itself says.
+ * Those of Volcano, of coscheduling and of kube-scheduler have their size in a PodGroup. */
+static const struct gang_source CONVENTIONS[] = {
+    {"kueue", "kueue.x-k8s.io/pod-group-name", NULL, "kueue.x-k8s.io/pod-group-total-count"},
+    {"lws/", "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index",
+     "leaderworkerset.sigs.k8s.io/size"},
+    {"koordinator", "gang.scheduling.koordinator.sh/name", NULL,
+     "gang.scheduling.koordinator.sh/min-available"},
+    {"yunikorn", "yunikorn.apache.org/app-id", "yunikorn.apache.org/task-group-name",
+     "yunikorn.apache.org/task-groups"},
+};
+/* These start one after the other, or their pods choose a domain one by one. */
+static const char *const NEVER_HELD[] = {"kueue.x-k8s.io/pod-group-fast-admission",
+                                         "kueue.x-k8s.io/pod-group-serving",
+                                         "leaderworkerset.sigs.k8s.io/exclusive-topology"};
+#define TASK_GROUPS_BYTES_MAX ((size_t)8192)
+
+/* NULL: nothing. */
+static const char *said(const json_t *metadata, const struct gang_source *source, const char *key)
+{
+    const char *label = json_string_value(json_member(json_member(metadata, "labels"), key));
+    return label && source != &OWN
+               ? label
+               : json_string_value(json_member(json_member(metadata, "annotations"), key));
+}
+
+/* YuniKorn's list, of the group's name. NULL: it is not in there. */
+static const char *min_member(const char *list, const char *name, struct arena *arena)
+{
+    json_auto_t *groups = NULL;
+    size_t i = 0;
+    json_t *group = NULL;
+    if (strlen(list) > TASK_GROUPS_BYTES_MAX ||
+        json_parse(list, strlen(list), 0, &JSON_ANSWER, &groups, NULL) < 0)
+        return list;
+    json_array_foreach (groups, i, group) {
+        const char *its = json_string_value(json_member(group, "name"));
+        const json_t *least = json_member(group, "minMember");
+        if (its && strcmp(its, name) == 0)
+            return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(least));
+    }
+    return NULL;
+}
+
+static int read_gang_size(const char *key, const char *text, const struct policy *policy,
+                          struct arena *arena, int64_t *ret_size, struct err *err)
 {
     const int64_t most = (int64_t)policy->gangs.max_size;
     const int64_t size = size_from_text(text);
     if (size < 1)
         return err_set(err, EINVAL,
-                       "annotation " ANNOTATION_GANG_SIZE
-                       ": is %s, should be the number of the group's pods",
+                       "annotation %s: is %s, should be the number of the group's pods", key,
                        quoted(arena, text));
     if (size > most)
         return err_set(err, EINVAL,
-                       "annotation " ANNOTATION_GANG_SIZE
-                       ": is %lld, should be at most %lld (the policy's gangs.maxSize)",
-                       (long long)size, (long long)most);
+                       "annotation %s: is %lld, should be at most %lld (the policy's "
+                       "gangs.maxSize)",
+                       key, (long long)size, (long long)most);
     *ret_size = size;
     return 0;
 }
 
-int annotations_read_gang(const json_t *metadata, const struct policy *policy, struct arena *arena,
-                          const char **ret_gang, int64_t *ret_size, struct err *err)
+/* What a pod says of its group; NULL: nothing. */
+struct gang_words {
+    const struct gang_source *source;
+    const char *gang, *size;
+};
+
+static struct gang_words words_of(const struct gang_source *source, const json_t *metadata,
+                                  struct arena *arena)
 {
-    const json_t *annotations = json_member(metadata, "annotations");
-    const char *gang = json_string_value(json_member(annotations, ANNOTATION_GANG));
-    const char *size = json_string_value(json_member(annotations, ANNOTATION_GANG_SIZE));
-    if (policy->gangs.mode == GANGS_OFF || (!gang && !size))
+    struct gang_words words = {source, said(metadata, source, source->group),
+                               said(metadata, source, source->size)};
+    const char *part = source->part ? said(metadata, source, source->part) : NULL;
+    if (!source->part || !words.gang)
+        return words;
+    if (part && words.size && strcmp(source->name, "yunikorn") == 0)
+        words.size = min_member(words.size, part, arena);
+    words.gang = part ? arena_printf(arena, "%s.%s", words.gang, part) : NULL;
+    return words;
+}
+
+/* NULL: one of another namespace. */
+static const struct gang_source *source_of(const char *convention, const char *namespace_)
+{
+    for (size_t i = 0; i < sizeof CONVENTIONS / sizeof *CONVENTIONS; i++) {
+        const char *name = CONVENTIONS[i].name;
+        const size_t len = strlen(name);
+        if (strncmp(convention, name, len) == 0 &&
+            strcmp(convention + len, name[len - 1] == '/' ? namespace_ : "") == 0)
+            return &CONVENTIONS[i];
+    }
+    return NULL;
+}
+
+/* By the first convention that the pod follows whole. */
+static struct gang_words foreign_words(const json_t *metadata, const char *namespace_,
+                                       const struct gangs_policy *policy, struct arena *arena)
+{
+    for (size_t i = 0; i < sizeof NEVER_HELD / sizeof *NEVER_HELD; i++) {
+        if (json_member(json_member(metadata, "annotations"), NEVER_HELD[i]))
+            return (struct gang_words){0};
+    }
+    for (size_t i = 0; i < policy->n_conventions; i++) {
+        const struct gang_source *source = source_of(policy->conventions[i], namespace_);
+        const struct gang_words words =
+            source ? words_of(source, metadata, arena) : (struct gang_words){0};
+        if (words.gang && words.size)
+            return words;
+    }
+    return (struct gang_words){0};
+}
+
+int annotations_read_gang(const json_t *metadata, const struct policy *policy, struct arena *arena,
+                          struct pod_facts *facts, struct err *err)
+{
+    if (policy->gangs.mode == GANGS_OFF)
         return 0;
-    if (!gang || !size)
+    struct gang_words words = words_of(&OWN, metadata, arena);
+    if (!words.gang && !words.size)
+        words = foreign_words(metadata, facts->namespace_, &policy->gangs, arena);
+    if (!words.gang && !words.size)
+        return 0;
+    if (!words.gang || !words.size)
         return err_set(err, EINVAL, "annotation %s: is missing, and %s is set: set both or none",
-                       gang ? ANNOTATION_GANG_SIZE : ANNOTATION_GANG,
-                       gang ? ANNOTATION_GANG : ANNOTATION_GANG_SIZE);
-    if (!is_gang_name(gang))
+                       words.gang ? ANNOTATION_GANG_SIZE : ANNOTATION_GANG,
+                       words.gang ? ANNOTATION_GANG : ANNOTATION_GANG_SIZE);
+    if (!is_gang_name(words.gang))
         return err_set(err, EINVAL,
-                       "annotation " ANNOTATION_GANG
-                       ": is %s, should have 1 to 63 letters, digits, '-', '_' or '.', and begin "
-                       "and end with a letter or digit",
-                       quoted(arena, gang));
-    int r = read_gang_size(size, policy, arena, ret_size, err);
+                       "annotation %s: is %s, should have 1 to 63 letters, digits, '-', '_' or "
+                       "'.', and begin and end with a letter or digit",
+                       words.source->group, quoted(arena, words.gang));
+    int r = read_gang_size(words.source->size, words.size, policy, arena, &facts->gang_size, err);
     if (r == 0)
-        *ret_gang = arena_strdup(arena, gang);
+        facts->gang = arena_strdup(arena, words.gang);
     return r;
 }
 

@@ -43,10 +43,12 @@ const char *annotations_elsewhere(const char *name);
 int annotations_read(const json_t *metadata, const struct policy *policy, struct arena *arena,
                      struct shape_facts *shape, const char **ret_refusal, struct err *err);
 
-/* The pod's group (ledger/gangs.h), if the policy has groups. -EINVAL: one of the annotations is
- * missing or unreadable, or the size exceeds the policy's; then there is no group. */
+/* Sets gang and gang_size of the facts, which have the namespace: the pod's group (ledger/gangs.h),
+ * if the policy has groups. Its own annotations precede the policy's gangs.conventions. -EINVAL:
+ * one of the annotations is missing or unreadable, or the size exceeds the policy's; then there is
+ * no group. */
 int annotations_read_gang(const json_t *metadata, const struct policy *policy, struct arena *arena,
-                          const char **ret_gang, int64_t *ret_size, struct err *err);
+                          struct pod_facts *facts, struct err *err);
 
 /* The legacy affinity annotation as JSON; NULL: absent, empty or unreadable. The caller owns it
  * (json_decref()). */

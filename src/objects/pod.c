@@ -370,8 +370,7 @@ static void read_gang(struct pod_reading *reading, const json_t *metadata, const
     struct err why = {""};
     if (facts->group || !managed_by_policy(spec, reading->policy))
         return;
-    if (annotations_read_gang(metadata, reading->policy, reading->arena, &facts->gang,
-                              &facts->gang_size, &why) < 0 &&
+    if (annotations_read_gang(metadata, reading->policy, reading->arena, facts, &why) < 0 &&
         reading->policy->gangs.mode == GANGS_PLAN)
         refuse(reading, arena_strdup(reading->arena, why.text));
     if (!facts->gang)

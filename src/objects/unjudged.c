@@ -236,15 +236,26 @@ bool pod_in_group(const json_t *object)
     return false;
 }
 
-static void add_groups(const json_t *metadata, const json_t *spec, struct lines *lines)
+static bool is_held_here(const json_t *metadata, const struct policy *policy, struct lines *lines)
 {
+    const char *namespace_ = text_of(metadata, "namespace");
+    struct pod_facts facts = {.namespace_ = *namespace_ ? namespace_ : "default"};
+    struct err why = {""};
+    (void)annotations_read_gang(metadata, policy, lines->arena, &facts, &why);
+    return facts.gang && policy->gangs.mode == GANGS_PLAN;
+}
+
+static void add_groups(const json_t *metadata, const json_t *spec, const struct policy *policy,
+                       struct lines *lines)
+{
+    const bool is_held = is_held_here(metadata, policy, lines);
     for (size_t i = 0; i < sizeof GROUP_MEMBERS / sizeof *GROUP_MEMBERS; i++) {
         if (is_filled(json_member(spec, GROUP_MEMBERS[i])))
             lines_add(lines, "spec.%s: the pod may have to wait for others", GROUP_MEMBERS[i]);
     }
     for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
         const char *group = text_of(json_member(metadata, GROUPS[i].map), GROUPS[i].key);
-        if (*group)
+        if (*group && !is_held)
             lines_add(lines, "pod group %s: nothing here holds its pods together",
                       shown(lines, group));
     }
@@ -378,7 +389,7 @@ static struct text_list collect(const json_t *object, const struct policy *polic
     struct lines lines = {.arena = arena};
     const json_t *spec = json_member(object, "spec");
     add_claims(spec, &lines);
-    add_groups(json_member(object, "metadata"), spec, &lines);
+    add_groups(json_member(object, "metadata"), spec, policy, &lines);
     add_volumes(spec, &lines);
     add_containers(spec, admitted, &lines);
     add_tolerations(spec, &lines);

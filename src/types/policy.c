@@ -137,6 +137,7 @@ void policy_fini(struct policy *policy)
     free_texts(policy->gpu_resources, policy->n_gpu_resources);
     free_texts(policy->model_labels, policy->n_model_labels);
     free_texts(policy->topology_levels, policy->n_topology_levels);
+    free_texts(policy->gangs.conventions, policy->gangs.n_conventions);
     for (size_t i = 0; i < policy->n_aliases; i++) {
         mem_free_ptr(&policy->aliases[i].from);
         mem_free_ptr(&policy->aliases[i].to);

@@ -194,6 +194,24 @@ def test_a_pod_is_answered_for_its_group(api, planning):
     assert re.fullmatch(r"partial since \d\d:\d\d UTC: planned on [ab]; 1 of 2 bound", told(planning, two[1])[1])
 
 
+def test_a_group_of_kueue(api, follow):
+    """Only where the policy names the convention; a pod whose group is too large for the policy is invalid."""
+    service = follow(more={"gangs": {"mode": "plan", "maxKeptShare": 1, "conventions": ["kueue"]}})
+    four = [pod(f"train-{i}", 2) for i in range(4)]
+    for one in four:
+        one["metadata"].update(labels={"kueue.x-k8s.io/pod-group-name": "train"}, annotations={"kueue.x-k8s.io/pod-group-total-count": "4"})
+    arrive(api, service, *four[:3])
+    wait_until(service, name="train", state="forming", waiting=3, size=4)
+    assert reasons(service, four[0]) == {"gpu-extender: the group is not complete"}
+    dry_run = service.post("/v1/dry-run", four[3]).json()["workloads"][0]
+    assert dry_run["group"] == {"name": "train", "size": 4}
+    assert not [note for note in dry_run["notEvaluated"] if "pod group" in note]
+    api.store.put(four[3])
+    wait_until(service, state="planned", planned=4)
+    four[0]["metadata"]["annotations"]["kueue.x-k8s.io/pod-group-total-count"] = "65"
+    assert "kueue.x-k8s.io/pod-group-total-count: is 65, should be at most 64" in str(said(service, four[0]))
+
+
 def test_a_group_that_never_fits_says_why(api, planning):
     three = members(3, gpus=8)
     arrive(api, planning, *three)

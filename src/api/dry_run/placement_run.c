@@ -120,7 +120,8 @@ static const char *placed_text(const struct placement_run *run)
     const char *text = arena_printf(arena, "%" PRId64 " of %" PRId64 " %s%s%s", run->n_placed,
                                     run->n_replicas, unit, run->domains.chosen ? ", in " : "",
                                     run->domains.chosen ? run->domains.where : "");
-    if (!run->workload->in_group || run->n_placed == 0 || run->n_placed >= run->n_replicas)
+    if (!run->workload->in_group || run->gang || run->n_placed == 0 ||
+        run->n_placed >= run->n_replicas)
         return text;
     return arena_printf(arena, "%s (the %" PRId64 " are not placed as a gang)", text,
                         run->n_replicas);

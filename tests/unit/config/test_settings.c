@@ -184,6 +184,8 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->policy.gangs.mode, b->policy.gangs.mode);
     assert_string_equal(a->policy.gangs.domain, b->policy.gangs.domain);
     assert_int_equal(a->policy.gangs.max_size, b->policy.gangs.max_size);
+    assert_names_equal(a->policy.gangs.conventions, a->policy.gangs.n_conventions,
+                       b->policy.gangs.conventions, b->policy.gangs.n_conventions);
     assert_int_equal(a->policy.gangs.kept_share_milli, b->policy.gangs.kept_share_milli);
     assert_int_equal(a->policy.gangs.forming_s, b->policy.gangs.forming_s);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
@@ -262,8 +264,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
     "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
     "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
-    "gangs: {mode: plan, domain: require block, maxSize: 16, maxKeptShare: 0.5, formingSeconds: "
-    "60}\n"
+    "gangs: {mode: plan, domain: require block, maxSize: 16, conventions: [kueue, lws/a],\n"
+    "        maxKeptShare: 0.5, formingSeconds: 60}\n"
     "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"

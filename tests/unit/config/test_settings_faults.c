@@ -371,6 +371,15 @@ static const struct fault LISTS[] = {
     {HEAD "topology: {levels: [a b]}\n",
      "3:21: topology.levels[0]: is the string \"a b\", should be a label key, such as "
      "nvidia.com/gpu.product or accelerator"},
+    {HEAD "gangs: {conventions: [lws]}\n",
+     "3:23: gangs.conventions[0]: is the string \"lws\", should be kueue, koordinator, yunikorn or "
+     "lws/NAMESPACE, such as lws/inference"},
+    {HEAD "gangs: {conventions: [kueue, lws/A]}\n",
+     "3:30: gangs.conventions[1]: is the string \"lws/A\", should be kueue, koordinator, yunikorn "
+     "or lws/NAMESPACE, such as lws/inference"},
+    {HEAD "gangs: {conventions: [kueue, kueue]}\n",
+     "3:30: gangs.conventions[1]: is \"kueue\", a duplicate of gangs.conventions[0], should be "
+     "listed once"},
 };
 
 static void test_too_many_drivers(void **state)

@@ -274,6 +274,104 @@ static void test_a_cut_text_ends_on_a_character(void **state)
     }
 }
 
+#define KUEUE(name, count)                                                                         \
+    "{'labels': {'kueue.x-k8s.io/pod-group-name': '" name "'}, 'annotations': {"                   \
+    "'kueue.x-k8s.io/pod-group-total-count': '" count "'"
+#define LWS(more)                                                                                  \
+    "{'namespace': 'serve', 'labels': {'leaderworkerset.sigs.k8s.io/name': 'llm', "                \
+    "'leaderworkerset.sigs.k8s.io/group-index': '1'}, 'annotations': {"                            \
+    "'leaderworkerset.sigs.k8s.io/size': '3'" more "}}"
+#define KOORDINATOR(size) "{'annotations': {'gang.scheduling.koordinator.sh/name': 'k'" size "}}"
+#define YUNIKORN(groups)                                                                           \
+    "{'labels': {'yunikorn.apache.org/app-id': 'spark-1'}, 'annotations': {"                       \
+    "'yunikorn.apache.org/task-group-name': 'workers', 'yunikorn.apache.org/task-groups': "        \
+    "'" groups "'}}"
+#define OTHERS "kueue lws/serve koordinator yunikorn"
+
+static const struct {
+    const char *conventions, *metadata;
+    const char *gang; /* "NAME SIZE"; NULL: none */
+    const char *refusal;
+} CONVENTIONS[] = {
+    {"", KUEUE("train", "4") "}}", NULL, NULL},
+    {"lws/serve", KUEUE("train", "4") "}}", NULL, NULL},
+    {OTHERS, KUEUE("train", "4") "}}", "train 4", NULL},
+    {OTHERS, KUEUE("train", "65") "}}", NULL,
+     "annotation kueue.x-k8s.io/pod-group-total-count: is 65, should be at most 64 (the policy's "
+     "gangs.maxSize)"},
+    {OTHERS, KUEUE("train", "-1") "}}", NULL,
+     "annotation kueue.x-k8s.io/pod-group-total-count: is \"-1\", should be the number of the "
+     "group's pods"},
+    {OTHERS, KUEUE("/", "4") "}}", NULL,
+     "annotation kueue.x-k8s.io/pod-group-name: is \"/\", should have 1 to 63 letters, digits, "
+     "'-', "
+     "'_' or '.', and begin and end with a letter or digit"},
+    {OTHERS, KUEUE("t", "4") ", 'kueue.x-k8s.io/pod-group-serving': 'true'}}", NULL, NULL},
+    {OTHERS, KUEUE("t", "4") ", 'kueue.x-k8s.io/pod-group-fast-admission': 'true'}}", NULL, NULL},
+    {OTHERS, KUEUE("t", "4") ", 'gpu-extender.io/gang': 'own', 'gpu-extender.io/gang-size': '2'}}",
+     "own 2", NULL},
+    {"lws/serve", LWS(""), "llm.1 3", NULL},
+    {"lws/other", LWS(""), NULL, NULL},
+    {"lws/serve", LWS(", 'leaderworkerset.sigs.k8s.io/exclusive-topology': 'rack'"), NULL, NULL},
+    {OTHERS, KOORDINATOR(", 'gang.scheduling.koordinator.sh/min-available': '2'"), "k 2", NULL},
+    {OTHERS, KOORDINATOR(""), NULL, NULL},
+    {"yunikorn",
+     YUNIKORN("[{\\'name\\': \\'driver\\', \\'minMember\\': 1}, "
+              "{\\'name\\': \\'workers\\', \\'minMember\\': 6}]"),
+     "spark-1.workers 6", NULL},
+    {"yunikorn", YUNIKORN("[{\\'name\\': \\'driver\\', \\'minMember\\': 1}]"), NULL, NULL},
+    {"yunikorn", YUNIKORN("{}"), NULL, NULL},
+    {"yunikorn", YUNIKORN("[{\\'name\\': \\'workers\\', \\'minMember\\': \\'6\\'}]"), NULL,
+     "annotation yunikorn.apache.org/task-groups: is \"0\", should be the number of the group's "
+     "pods"},
+    {"yunikorn", YUNIKORN("[[[["), NULL,
+     "annotation yunikorn.apache.org/task-groups: is \"[[[[\", should be the number of the group's "
+     "pods"},
+    {"yunikorn kueue",
+     "{'labels': {'yunikorn.apache.org/app-id': 'a', 'kueue.x-k8s.io/pod-group-name': 'b'}, "
+     "'annotations': {'kueue.x-k8s.io/pod-group-total-count': '2'}}",
+     "b 2", NULL},
+    /* Ours are annotations only. */
+    {OTHERS, "{'labels': {'gpu-extender.io/gang': 'a', 'gpu-extender.io/gang-size': '2'}}", NULL,
+     NULL},
+};
+
+static struct pod_facts read_by(struct fixture *fixture, const char *conventions,
+                                const char *metadata)
+{
+    char *names[GANG_CONVENTIONS_MAX];
+    char *text = arena_strdup(fixture->arena, conventions);
+    struct policy policy = fixture->policy;
+    struct pod_facts facts = {0};
+    policy.gangs.mode = GANGS_PLAN;
+    policy.gangs.conventions = names;
+    for (char *name = strtok(text, " "); name; name = strtok(NULL, " "))
+        names[policy.gangs.n_conventions++] = name;
+    json_t *pod =
+        fixture_json(fixture, arena_printf(fixture->arena,
+                                           "{'metadata': %s, 'spec': {'containers': [{'resources': "
+                                           "{'limits': {'nvidia.com/gpu': 2}}}]}}",
+                                           metadata));
+    assert_int_equal(pod_from_json(pod, &policy, fixture->arena, &facts, &fixture->err), 0);
+    return facts;
+}
+
+static void test_groups_of_other_conventions(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof CONVENTIONS / sizeof *CONVENTIONS; i++) {
+        const char *gang = CONVENTIONS[i].gang;
+        const char *refusal = CONVENTIONS[i].refusal;
+        const struct pod_facts facts =
+            read_by(fixture, CONVENTIONS[i].conventions, CONVENTIONS[i].metadata);
+        const char *found =
+            facts.gang ? arena_printf(fixture->arena, "%s %d", facts.gang, (int)facts.gang_size)
+                       : "none";
+        assert_string_equal(found, gang ? gang : "none");
+        assert_string_equal(facts.refusal ? facts.refusal : "none", refusal ? refusal : "none");
+    }
+}
+
 /* No annotation affects use, whatever it contains. */
 static void test_garbage_in_annotations_never_hides_usage(void **state)
 {
@@ -333,6 +431,7 @@ int main(void)
         FIXTURE_TEST(test_annotations_of_a_pod_that_never_comes_here),
         FIXTURE_TEST(test_a_cut_text_ends_on_a_character),
         FIXTURE_TEST(test_long_texts_are_refused),
+        FIXTURE_TEST(test_groups_of_other_conventions),
         FIXTURE_TEST(test_garbage_in_annotations_never_hides_usage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,27 @@ static void test_annotations(void **state)
     json_decref(pod);
 }
 
+static void test_a_group_of_a_convention(void **state)
+{
+    struct fixture *fixture = *state;
+    char kueue[] = "kueue";
+    char *conventions[] = {kueue};
+    struct policy policy = fixture->policy;
+    json_t *pod = json_pack("{s: {s: {s: s}, s: {s: s}}}", "metadata", "labels",
+                            "kueue.x-k8s.io/pod-group-name", "train", "annotations",
+                            "kueue.x-k8s.io/pod-group-total-count", "2");
+    policy.gangs.mode = GANGS_PLAN;
+    struct text_list list = pod_not_evaluated(pod, &policy, fixture->arena);
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.items[0], "pod group train: nothing here holds its pods together");
+    policy.gangs.conventions = conventions;
+    policy.gangs.n_conventions = 1;
+    assert_int_equal(pod_not_evaluated(pod, &policy, fixture->arena).n, 0);
+    policy.gangs.mode = GANGS_OBSERVE;
+    assert_int_equal(pod_not_evaluated(pod, &policy, fixture->arena).n, 1);
+    json_decref(pod);
+}
+
 static void test_annotations_of_groups(void **state)
 {
     struct fixture *fixture = *state;
@@ -246,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_specs),
         FIXTURE_TEST(test_annotations),
+        FIXTURE_TEST(test_a_group_of_a_convention),
         FIXTURE_TEST(test_annotations_of_groups),
         FIXTURE_TEST(test_annotations_without_effect),
         FIXTURE_TEST(test_the_text_of_an_admitted_pod),
