@@ -539,6 +539,26 @@ static void pauses_look(struct world *world)
     }
 }
 
+/* ---- a namespace that kept all GPUs for 90 s without use keeps them for 30 s more ---- */
+
+static void spent_begin(struct world *world)
+{
+    world->ignores_groups = true;
+    world->rejects_one_in = 1;
+    group(world, "a", 16, 1);
+}
+
+static void spent_look(struct world *world)
+{
+    kept_look(world);
+    world->members_asked = 1 + (unsigned)(since_begin_ms(world) / (20 * SECOND_MS));
+    if (is_second(world, 125)) {
+        remove_group(world, "a");
+        group(world, "b", 16, 1);
+        world->ignores_groups = false;
+    }
+}
+
 /* ---- kube-scheduler asks about one more pod each 20 s, and rejects each ---- */
 
 static void trickle_begin(struct world *world)
@@ -732,6 +752,7 @@ static const struct scene SCENES[] = {
     {"costly", 1, 1, 4, 60000, costly_begin, costly_look, nothing, "low", 2},
     {"share", 1, 4, 4, 500000, share_begin, share_look, share_end, NULL, 0},
     {"pauses", 1, 4, 4, 800000, pauses_begin, pauses_look, nothing, "a", 2},
+    {"spent", 1, 4, 4, 260000, spent_begin, spent_look, nothing, "b", 0},
     {"trickle", 1, 4, 4, 126000, trickle_begin, trickle_look, nothing, NULL, 0},
     {"rejected", 1, 4, 4, 300000, rejected_begin, rejected_look, nothing, "a", 2},
     {"slow", 1, 4, 4, 70000, slow_begin, slow_look, nothing, "a", 4},
