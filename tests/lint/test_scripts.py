@@ -45,6 +45,7 @@ def test_an_unknown_option_is_named(script, tmp_path):
         ["scripts/image-root", "program"],
         ["scripts/run", "file"],
         ["scripts/run", "--listen"],
+        ["scripts/run", "--config"],
         ["scripts/setup"],
         ["scripts/setup", "tests"],
     ],
@@ -53,6 +54,21 @@ def test_errors_are_named(arguments, tmp_path):
     done = run(tmp_path, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1 and "--help" in done.stderr
+
+
+@pytest.mark.parametrize("name, shown", [("run", [f"built: {n}0 %" for n in range(1, 11)]), ("test", [])])
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_build_to_run_shows_how_far_it_is(tmp_path, name, shown, status):
+    """Without a terminal, too: it takes most of a minute. The log has only what ninja says beside it."""
+    shutil.copytree(os.path.join(tree.ROOT, "scripts"), tmp_path / "scripts")
+    programs = {"meson": 'mkdir -p "$2"', "ninja": f'[ "$1" = --quiet ] || seq -f "[%g/25] compiles" 25; echo said; exit {status}'}
+    for program, text in programs.items():
+        (tmp_path / program).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (tmp_path / program).chmod(0o755)
+    command = [tmp_path / "scripts/build", name]
+    done = subprocess.run(command, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()) == (status, shown)
+    assert (tmp_path / f"build/{name}.log").read_text(encoding="utf-8") == "said\n" and ("said" in done.stderr) == bool(status)
 
 
 def commit_of(folder, **env):
