@@ -1,7 +1,9 @@
 /* mapping: see mapping.h. */
 #include "mapping.h"
+#include "base/nearest.h"
 #include "formats/json_values.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,11 +26,16 @@ static int refuse_key(const struct mapping_reading *reading, const struct yaml_v
                       const struct mapping_key *members, size_t n)
 {
     char known[120] = "";
+    struct nearest nearest = {.asked = at->key, .least = SIZE_MAX};
     for (size_t i = 0; i < n; i++) {
         const size_t len = strlen(known);
         (void)snprintf(known + len, sizeof known - len, "%s%s", i > 0 ? ", " : "", members[i].key);
+        (void)nearest_try(&nearest, members[i].key);
     }
     const struct yaml_value key_only = {at->container, at->key, at->path, NULL};
+    if (nearest.found)
+        return yaml_fault(reading->file, &key_only, reading->err, "unknown key; did you mean %s?",
+                          nearest.found);
     return yaml_fault(reading->file, &key_only, reading->err, "unknown key; known here: %s", known);
 }
 

@@ -64,7 +64,7 @@ static const struct fault UNKNOWN_KEYS[] = {
      "3:10: listen.frontend: unknown key; known here: verbs, people, probes, insecureVerbs, "
      "insecurePeople"},
     {HEAD "tls: {verbClients: {name: [a]}}\n",
-     "3:21: tls.verbClients.name: unknown key; known here: names, organizations"},
+     "3:21: tls.verbClients.name: unknown key; did you mean names?"},
     {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
     {HEAD "\"two\\nlines\": 1\n",
      "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, "
@@ -109,7 +109,9 @@ static const struct fault QUOTAS[] = {
     {HEAD "quotas: {a: 1}\n", "3:9: quotas: is an object, should be a list of quotas"},
     {HEAD "quotas: [a]\n", "3:10: quotas[0]: is the string \"a\", should be a mapping"},
     {HEAD "quotas: [{names: a}]\n",
-     "3:11: quotas[0].names: unknown key; known here: name, namespaces, namespaceSelector, "
+     "3:11: quotas[0].names: unknown key; did you mean name?"},
+    {HEAD "quotas: [{teams: a}]\n",
+     "3:11: quotas[0].teams: unknown key; known here: name, namespaces, namespaceSelector, "
      "limits"},
     {HEAD "quotas: [{namespaces: [a], limits: [{total: 1}]}]\n",
      "3:10: quotas[0]: should have a name"},
