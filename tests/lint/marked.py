@@ -51,9 +51,9 @@ def line(document, name, beginning):
 
 
 def commands(document, name):
-    """[(command, the output that follows it)] of console blocks."""
+    """[(command, the output that follows it)] of console blocks. A here-document up to EOF belongs to the command."""
     parts = [part for text in blocks(document, name) for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]
-    return [tuple(part.split("\n", 1)) for part in parts]
+    return [tuple(re.split(r"(?<=\nEOF)\n" if "<<'EOF'" in part.split("\n", 1)[0] else r"\n", part, maxsplit=1)) for part in parts]
 
 
 def pattern_of_line(line):

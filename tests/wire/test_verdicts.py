@@ -595,4 +595,4 @@ def test_a_drain_that_displaces_nothing_says_so(service):
     assert ask({"drain": ["h100-1"]}).startswith("no pod is displaced; ")
     assert not ask({"cordon": ["h100-1"]}).startswith("no pod is displaced")
     rows = ask({"drain": ["v100-1"]}).split("Free GPUs before and after:\n")[1].splitlines()
-    assert [row.split()[1] for row in rows[1:]] == ["V100"]
+    assert [row.split()[1] for row in rows[1:]] == ["H100-80GB-HBM3", "V100"]
