@@ -27,6 +27,8 @@ struct topology_row {
     size_t n_nodes, n_gpu_nodes, n_whole;
     int64_t free_gpus;
 };
+/* 0: it is not ready, cordoned, or in quarantine. */
+int64_t topology_open_gpus(const struct node *node);
 /* Counts the node in its domain of each level. rows: cluster_end_of_domains() items, by id. */
 void topology_count(struct topology_row *rows, const struct node *node);
 
@@ -52,10 +54,10 @@ size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n);
 struct topology_lack {
     const char *level;
     int64_t n;
-    int64_t gpus;     /* of each; 0: they need none, or different numbers */
-    const char *whom; /* "it" */
+    int64_t gpus; /* of each; 0: they need none, or different numbers */
+    bool is_rest; /* others of them are bound, and fix the domain */
 };
-/* "no rack has 72 free GPUs for it; the best has 64". In the arena. */
+/* "no rack has room for 4 pods of 8 GPUs; r2, with 28 free, fits 3". In the arena. */
 const char *topology_why_none(const struct topology_room *rooms, size_t n_rooms,
                               const struct topology_lack *lack, struct arena *arena);
 

@@ -418,7 +418,7 @@ static void lacks_domain(struct gang_place *place)
         .level = policy_level_name(cluster_policy(place->fork), place->wish.level),
         .n = (int64_t)place->plan->n,
         .gpus = is_equal ? kind->members[0].gpus : 0,
-        .whom = place->plan->bound_node ? "the rest of it" : "it"};
+        .is_rest = place->plan->bound_node != NULL};
     place->plan->n_fit = place->plan->n;
     place->plan->lacks =
         is_equal ? topology_why_none(kind->rooms, place->n_rooms, &lack, place->arena)

@@ -13,8 +13,7 @@ bool topology_is_whole(const struct node_domain *domain)
     return domain->n_whole > 0 && domain->n_whole == domain->n_gpu_nodes;
 }
 
-/* 0: it is not ready, cordoned, or in quarantine. */
-static int64_t open_gpus(const struct node *node)
+int64_t topology_open_gpus(const struct node *node)
 {
     const bool is_open = node_hot(node)->has_open_gpus && !node_mark_closes(node);
     return is_open ? node_free_gpus(node) : 0;
@@ -33,7 +32,7 @@ void topology_count(struct topology_row *rows, const struct node *node)
         rows[id].n_nodes++;
         rows[id].n_gpu_nodes += hot->has_open_gpus;
         rows[id].n_whole += hot->is_whole;
-        rows[id].free_gpus = sum_of(rows[id].free_gpus, open_gpus(node));
+        rows[id].free_gpus = sum_of(rows[id].free_gpus, topology_open_gpus(node));
     }
 }
 
@@ -74,7 +73,7 @@ struct topology_sums topology_sums(const struct cluster *cluster, size_t level)
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         if (node_domain(node, level))
-            sums.free_gpus = sum_of(sums.free_gpus, open_gpus(node));
+            sums.free_gpus = sum_of(sums.free_gpus, topology_open_gpus(node));
     }
     count_repeated(names, sums.n_domains, &sums);
     free(names);
@@ -148,25 +147,33 @@ size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n)
     return n_chosen;
 }
 
-static int64_t times(int64_t a, int64_t b)
+/* The most room, then the most free GPUs. NULL: there are no rooms. */
+static const struct topology_room *nearest(const struct topology_room *rooms, size_t n_rooms)
 {
-    int64_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+    const struct topology_room *best = NULL;
+    for (size_t i = 0; i < n_rooms; i++) {
+        if (!best || rooms[i].n_members > best->n_members ||
+            (rooms[i].n_members == best->n_members && rooms[i].free_gpus > best->free_gpus))
+            best = &rooms[i];
+    }
+    return best;
 }
 
 const char *topology_why_none(const struct topology_room *rooms, size_t n_rooms,
                               const struct topology_lack *lack, struct arena *arena)
 {
-    int64_t most = 0;
-    for (size_t i = 0; i < n_rooms; i++)
-        most = rooms[i].n_members > most ? rooms[i].n_members : most;
-    if (n_rooms == 0)
+    const struct topology_room *best = nearest(rooms, n_rooms);
+    const char *pods = arena_printf(arena, "%" PRId64 " pod%s", lack->n, lack->n == 1 ? "" : "s");
+    if (!best)
         return arena_printf(arena, "no node has a label for %s", lack->level);
-    if (lack->gpus == 0)
-        return arena_printf(
-            arena, "no %s has room for all %" PRId64 " pods; the best has room for %" PRId64,
-            lack->level, lack->n, most);
-    return arena_printf(arena, "no %s has %" PRId64 " free GPUs for %s; the best has %" PRId64,
-                        lack->level, times(lack->n, lack->gpus), lack->whom,
-                        times(most, lack->gpus));
+    if (lack->gpus > 0)
+        pods = arena_printf(arena, "%s of %" PRId64 " GPU%s", pods, lack->gpus,
+                            lack->gpus == 1 ? "" : "s");
+    if (lack->is_rest)
+        return arena_printf(arena, "the %s of its bound pods has no room for the other %s",
+                            lack->level, pods);
+    const char *with =
+        lack->gpus > 0 ? arena_printf(arena, ", with %" PRId64 " free,", best->free_gpus) : "";
+    return arena_printf(arena, "no %s has room for %s; %s%s fits %" PRId64, lack->level, pods,
+                        best->name, with, best->n_members);
 }

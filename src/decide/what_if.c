@@ -485,11 +485,9 @@ static void fill_rooms(const struct cluster *fork, const struct fit_question *qu
 {
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        const struct node_traits *traits = node_traits(node);
         struct topology_room *room = &rooms[node_domain(node, question->level)];
         room->n_members = sum_of(room->n_members, fit_count(node, question));
-        if (traits->ready && !traits->unschedulable)
-            room->free_gpus = sum_of(room->free_gpus, node_free_gpus(node));
+        room->free_gpus = sum_of(room->free_gpus, topology_open_gpus(node));
     }
     if (depend_on_replicas(question))
         count_by_rules(fork, question, rooms);

@@ -266,7 +266,7 @@ def test_a_group_waits_for_one_domain(api, follow, racks):
     other = pod("other", 1, on="r2-3")
     api.store.put(other)
     arrive(api, service, *three)
-    wait_until(service, state="waiting", reason="room", message="waits: no rack has 12 free GPUs for it; the best has 8")
+    wait_until(service, state="waiting", reason="room", message="waits: no rack has room for 3 pods of 4 GPUs; r2, with 11 free, fits 2")
     api.store.remove(other)
     wait_until(service, state="planned", planned=3)
     assert racks_of(service, three, RACKS) == {"r2"}

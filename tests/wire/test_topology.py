@@ -67,6 +67,10 @@ def ask(module_service, tmp_path_factory):
     return dry_run
 
 
+def remedies_of(answered):
+    return [(remedy["kind"], remedy["text"], remedy["fits"]) for remedy in answered["remedies"]]
+
+
 def nodes_of(workload):
     return sorted(placement["node"] for placement in workload["placements"])
 
@@ -75,15 +79,21 @@ def test_a_job_goes_to_the_rack_that_fits_best(ask):
     workload, verdict = ask(2, "require rack")
     assert (nodes_of(workload), workload["domains"]) == (["a0", "a1"], [{"level": "rack", "name": "a", "pods": 2}])
     assert "2 of 2 replicas can be placed, in rack a" in workload["summary"]
-    assert verdict["result"] == "fits"
+    assert (verdict["result"], verdict["text"]) == ("fits", "It goes to rack a. No more would fit.")
     assert nodes_of(ask(1, "require rack")[0]) == ["c0"]
+    assert ask(5, "prefer rack")[1]["text"] == "It goes to 2 domains of rack. No more would fit."
 
 
 def test_a_job_for_which_no_rack_has_room_says_so(ask):
     workload, verdict = ask(4, "require rack")
     assert (workload["placed"], workload["domains"], workload["preemption"]) == (0, [], None)
-    assert "no rack has 32 free GPUs for it; the best has 24" in workload["summary"]
-    assert (verdict["result"], verdict["text"]) == ("doesNotFit", "No rack has 32 free GPUs for it; the best has 24.")
+    assert "no rack has room for 4 pods of 8 GPUs; b, with 24 free, fits 3" in workload["summary"]
+    assert (verdict["result"], verdict["cause"], verdict["text"]) == ("doesNotFit", "freeGpus", "No rack has room for 4 pods of 8 GPUs; b, with 24 free, fits 3.")
+    assert remedies_of(workload) == [
+        ("accept", 'write "prefer rack" in gpu-extender.io/domain', 4),
+        ("askLess", "ask for 3 pods", 3),
+    ]
+    assert remedies_of(ask(3, "require rack", 16)[0]) == [("askLess", "ask for 8 GPUs a pod", 3)], "the domain does not decide"
     assert ask(1, "require zone")[1]["text"] == "No node has a label for zone."
 
 
@@ -127,9 +137,15 @@ def test_separate_pods_of_a_group_share_a_rack(ask_for_group):
     answer = ask_for_group(*(member(i) for i in range(3)))
     assert sorted(node for workload in answer["workloads"] for node in nodes_of(workload)) == ["b0", "b1", "b2"], "alone, the first would take c0"
     assert answer["workloads"][0]["group"] == {"name": "ring", "size": 3}
+    assert {entry["verdict"]["text"] for entry in answer["jobs"]} == {
+        f"Group ring goes to rack b. {n} more would fit." for n in ("2", "1", "No")
+    }
     assert notes_of(answer) == []
     answer = ask_for_group(*(member(i, size=4) for i in range(4)))
-    assert {entry["verdict"]["text"] for entry in answer["jobs"]} == {"No rack has 32 free GPUs for the group; the best has 24."}
+    assert {entry["verdict"]["text"] for entry in answer["jobs"]} == {"No rack has room for 4 pods of 8 GPUs; b, with 24 free, fits 3."}
+    told = remedies_of(answer["jobs"][0])
+    assert told == [("accept", 'write "prefer rack" in gpu-extender.io/domain', 4), ("askLess", "ask for 3 pods", 3)]
+    assert [remedies_of(entry) for entry in answer["jobs"][1:]] == [told] * 3
 
 
 def test_pods_that_fit_wait_for_the_rest_of_their_group(ask_for_group):
@@ -146,7 +162,7 @@ def test_pods_of_an_incomplete_group_wait(ask_for_group):
     """None is bound before all exist; what does not fit is said first."""
     answer = ask_for_group(*(member(i, size=4) for i in range(3)), member(0, size=1, group="other"))
     told = [(job["verdict"]["result"], job["verdict"]["cause"], job["verdict"]["text"]) for job in answer["jobs"]]
-    assert told == [("waits", "group", "Its group ring needs 4 pods; the manifest has 3.")] * 3 + [("fits", "", "No more would fit.")]
+    assert told == [("waits", "group", "Its group ring needs 4 pods; the manifest has 3.")] * 3 + [("fits", "", "Group other goes to rack c. No more would fit.")]
     assert [workload["verdict"]["result"] for workload in answer["workloads"]] == ["waits"] * 3 + ["fits"]
     (remedy,) = answer["jobs"][0]["remedies"]
     assert (remedy["text"], remedy["fits"]) == ("write 3 in gpu-extender.io/gang-size of its pods", 3)
@@ -175,6 +191,24 @@ def test_a_job_in_a_group_has_no_note_about_pods_in_no_group(ask_for_group):
     assert nodes_of(answer["workloads"][0]) == ["a0", "a1"]
     assert notes_of(answer) == []
     assert any("in no group" in note for note in notes_of(ask_for_group(job(2, "require rack"))))
+
+
+def test_the_best_rack_has_the_free_gpus_of_the_inventory(module_service, tmp_path):
+    """Of a's 11 GPUs 8 are free for whole pods of 4; with b closed, of the others none is."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f"{HEAD}topology: {{levels: [rack]}}\n")
+    nodes = [racked("a0", 7, rack="a"), racked("a1", 7, rack="a"), pod("holder", 3, on="a1"), racked("b0", 4, rack="b")]
+    nodes.append(node("b1", 8, T4, metadata={"labels": {"rack": "b"}}, spec={"unschedulable": True}))
+    service = module_service(*nodes, options=["--config", str(policy)])
+    domains = {domain["name"]: domain["freeGpus"] for domain in service.get("/v1/inventory").json()["domains"]}
+    assert domains == {"a": 11, "b": 4}
+    (workload,) = service.post("/v1/dry-run", job(3, "require rack", 4)).json()["workloads"]
+    assert workload["verdict"]["text"] == "No rack has room for 3 pods of 4 GPUs; a, with 11 free, fits 2."
+    assert remedies_of(workload) == [
+        ("accept", 'write "prefer rack" in gpu-extender.io/domain', 3),
+        ("askLess", "ask for 2 pods", 2),
+        ("administrator", "uncordon b1", 3),
+    ]
 
 
 BUSY = [

@@ -464,7 +464,7 @@ def test_a_group_finds_places_whole_or_none(of_gangs):
 
 def test_pods_of_a_manifest_count_with_those_of_their_group_in_the_cluster(of_gangs):
     service = of_gangs(member(0, 4, 1))
-    for n, told in ((2, ("waits", "Its group ring needs 4 pods; the manifest has 2 and the cluster 1.")), (3, ("fits", "9 more would fit."))):
+    for n, told in ((2, ("waits", "Its group ring needs 4 pods; the manifest has 2 and the cluster 1.")), (3, ("fits", "It is of group ring. 9 more would fit."))):
         answer = service.post("/v1/dry-run", {"kind": "List", "apiVersion": "v1", "items": [member(1 + i, 4, 1) for i in range(n)]}).json()
         verdict = answer["jobs"][-1]["verdict"]
         assert (verdict["result"], verdict["text"]) == told

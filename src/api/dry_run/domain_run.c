@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int64_t gpus_of(const struct pod_shape *shape)
+int64_t domain_run_gpus(const struct pod_shape *shape)
 {
     int64_t gpus = 0;
     for (size_t i = 0; i < shape->n_gpu_needs; i++)
@@ -42,8 +42,7 @@ static void choose(struct domain_run *run, const struct topology_room *rooms, si
 }
 
 struct domain_run domain_run_choose(const struct cluster *fork, const struct fit_question *question,
-                                    const struct domain_wish *wish, int64_t n, const char *whom,
-                                    struct arena *arena)
+                                    const struct domain_wish *wish, int64_t n, struct arena *arena)
 {
     struct domain_run run = {.where = ""};
     size_t n_rooms = 0;
@@ -58,8 +57,8 @@ struct domain_run domain_run_choose(const struct cluster *fork, const struct fit
                arena);
     else if (wish->rule == DOMAIN_REQUIRE)
         run.why_not = topology_why_none(
-            rooms, n_rooms, &(struct topology_lack){level, n, gpus_of(question->shape), whom},
-            arena);
+            rooms, n_rooms,
+            &(struct topology_lack){level, n, domain_run_gpus(question->shape), false}, arena);
     return run;
 }
 
@@ -80,6 +79,11 @@ static bool are_one_group(const struct workload *a, const struct workload *b)
 {
     return !b->problem && b->pod.gang && strcmp(a->pod.gang, b->pod.gang) == 0 &&
            strcmp(a->namespace_, b->namespace_) == 0;
+}
+
+bool domain_run_is_of(const struct manifest_gang *gang, const struct workload *workload)
+{
+    return gang && are_one_group(gang->first, workload);
 }
 
 static void count(struct manifest_gang *gang, const struct workload_list *list,
@@ -116,6 +120,15 @@ struct manifest_gang *manifest_gang_of(struct manifest_gang **gangs,
     count(gang, list, policy);
     *gangs = gang;
     return gang;
+}
+
+const char *domain_run_text(const struct domain_run *run, const struct manifest_gang *gang,
+                            struct arena *arena)
+{
+    const char *name = gang ? gang->first->pod.gang : "";
+    if (!run->chosen)
+        return gang ? arena_printf(arena, "It is of group %s. ", name) : "";
+    return arena_printf(arena, "%s%s goes to %s. ", gang ? "Group " : "It", name, run->where);
 }
 
 json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,

@@ -16,16 +16,15 @@
 struct domain_run {
     const bool *chosen; /* by id: the pods go to these; NULL: anywhere */
     size_t n_chosen;
-    const char *where; /* "rack r3", "2 racks"; "" without a choice */
-    const char
-        *why_not; /* "no rack has 72 free GPUs for it; the best has 64"; NULL: there is one */
+    const char *where;   /* "rack r3", "2 racks"; "" without a choice */
+    const char *why_not; /* "no rack has room for 9 pods of 8 GPUs; ..."; NULL: there is one */
 };
 
-/* Chooses for n pods of the question; quotas do not count. whom: "it", for why_not. In the arena.
- */
+/* Chooses for n pods of the question; quotas do not count. In the arena. */
 struct domain_run domain_run_choose(const struct cluster *fork, const struct fit_question *question,
-                                    const struct domain_wish *wish, int64_t n, const char *whom,
-                                    struct arena *arena);
+                                    const struct domain_wish *wish, int64_t n, struct arena *arena);
+/* The GPUs of a pod. */
+int64_t domain_run_gpus(const struct pod_shape *shape);
 
 /* The pods of a manifest that are bound together. */
 struct manifest_gang {
@@ -35,6 +34,7 @@ struct manifest_gang {
     bool differs;           /* not all need the same GPUs */
     bool is_chosen;
     struct domain_run domains; /* if is_chosen */
+    const json_t *remedies;    /* the first of its objects in DryRunResult.jobs that has some */
     struct manifest_gang *next;
 };
 /* Finds the group in the list, or adds it with the pods of the manifest. In the arena. */
@@ -42,6 +42,11 @@ struct manifest_gang *manifest_gang_of(struct manifest_gang **gangs,
                                        const struct workload_list *list,
                                        const struct policy *policy, const struct workload *workload,
                                        struct arena *arena);
+/* "Group ring goes to rack b. "; "": neither a group, NULL, nor a domain. In the arena. */
+const char *domain_run_text(const struct domain_run *run, const struct manifest_gang *gang,
+                            struct arena *arena);
+/* gang NULL: false. */
+bool domain_run_is_of(const struct manifest_gang *gang, const struct workload *workload);
 /* How many of the listed pods are in which domain, as an array. */
 json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,
                         const struct node *const *nodes, size_t n_nodes, struct arena *arena);

@@ -184,6 +184,11 @@ static bool lack_alike(const struct job *job)
     return are_alike;
 }
 
+static bool is_without_domain(const struct job *job)
+{
+    return job->roles[job->i_deciding].domains.why_not != NULL;
+}
+
 /* Trials with claims spend the steps that other workloads need, and give back no devices of placed
  * pods. */
 static bool may_search(const struct job *job)
@@ -191,9 +196,10 @@ static bool may_search(const struct job *job)
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline) &&
                (job->headline.cause != CAUSE_MISSING || lack_alike(job));
     for (size_t i = 0; may && i < job->n_roles; i++)
-        may = (!job->roles[i].question.devices || (job->list->n == 1 && job->n_placed == 0)) &&
-              job->roles[i].workload->domain.rule == DOMAIN_ANY &&
-              !job->roles[i].question.refusal &&
+        may = !job->roles[i].question.refusal &&
+              (!job->roles[i].question.devices || (job->list->n == 1 && job->n_placed == 0)) &&
+              (job->roles[i].workload->domain.rule == DOMAIN_ANY ||
+               (!job->roles[i].question.devices && !job->roles[i].workload->per_node)) &&
               /* Of a pod whose resource is misspelt they are not read. */
               !(job->headline.missing.kind == MISSING_RESOURCE &&
                 job->roles[i].workload->chooses_gpus);
@@ -225,24 +231,47 @@ static void place_again(const struct job *job)
     }
 }
 
+static struct trial_role trial_role_of(struct dry_run *dry_run, const struct workload *workload,
+                                       const struct placed_workload *placed)
+{
+    struct fit_question *question = ARENA_NEW(dry_run->arena, struct fit_question);
+    *question =
+        placed ? placement_run_ask_again(dry_run, placed) : placement_run_ask(dry_run, workload);
+    return (struct trial_role){.namespace_ = workload->namespace_,
+                               .question = question,
+                               .n = placed ? placed->n_pods : workload->replicas,
+                               .n_placed = placed ? placed->n_placed : 0,
+                               .is_new = true,
+                               .per_node = workload->per_node};
+}
+
+/* Of a group without a domain, the pods of the other objects too: none is placed. */
+static size_t add_group(const struct job *job, struct trial_role *roles, size_t n)
+{
+    const struct placed_workload *deciding = &job->roles[job->i_deciding];
+    for (size_t i = 0; is_without_domain(job) && i < job->list->n; i++) {
+        const struct workload *workload = &job->list->items[i];
+        if (workload->object != deciding->workload->object &&
+            workload->domain.rule == DOMAIN_REQUIRE && domain_run_is_of(deciding->gang, workload))
+            roles[n++] = trial_role_of(job->dry_run, workload, NULL);
+    }
+    return n;
+}
+
 static void search(const struct job *job, json_t *json)
 {
     struct dry_run *dry_run = job->dry_run;
-    struct trial_role *roles = ARENA_ARRAY(dry_run->arena, struct trial_role, job->n_roles);
-    struct fit_question *questions = ARENA_ARRAY(dry_run->arena, struct fit_question, job->n_roles);
+    struct trial_role *roles =
+        ARENA_ARRAY(dry_run->arena, struct trial_role, job->n_roles + job->list->n);
     cluster_fork_rewind(dry_run->fork);
-    for (size_t i = 0; i < job->n_roles; i++) {
-        const struct placed_workload *role = &job->roles[i];
-        questions[i] = placement_run_ask_again(dry_run, role);
-        roles[i] = (struct trial_role){
-            role->workload->namespace_, &questions[i], role->n_pods, role->n_placed, true,
-            role->workload->per_node};
-    }
+    for (size_t i = 0; i < job->n_roles; i++)
+        roles[i] = trial_role_of(dry_run, job->roles[i].workload, &job->roles[i]);
     const struct remedy_question question = {
         .inventory = dry_run->api->inventory,
         .fork = dry_run->fork,
         .roles = roles,
-        .n_roles = job->n_roles,
+        .n_roles = add_group(job, roles, job->n_roles),
+        .wish = job->roles[job->i_deciding].workload->domain,
         .n_listed = dry_run->api->max_replicas,
         .headline = &job->headline,
         .i_failing = job->i_deciding,
@@ -253,6 +282,20 @@ static void search(const struct job *job, json_t *json)
     };
     remedies_add(&question, json);
     place_again(job);
+}
+
+/* Those of a group without a domain are searched once. */
+static void search_once(const struct job *job, json_t *json)
+{
+    struct manifest_gang *gang = is_without_domain(job) ? job->roles[job->i_deciding].gang : NULL;
+    if (!gang || !gang->remedies) {
+        search(job, json);
+        if (gang)
+            gang->remedies = json;
+        return;
+    }
+    (void)json_object_set(json, "remedies", json_object_get(gang->remedies, "remedies"));
+    (void)json_object_set(json, "remediesTried", json_object_get(gang->remedies, "remediesTried"));
 }
 
 static void offer_saving(const struct job *job, json_t *json)
@@ -324,7 +367,7 @@ static void judge(struct job *job, size_t first, json_t *workloads, json_t *jobs
     decide(job);
     json_t *json = job_json(job, first);
     if (may_search(job))
-        search(job, json);
+        search_once(job, json);
     else
         remedies_add_none(json);
     offer_missing(job, json);

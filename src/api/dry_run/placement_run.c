@@ -419,6 +419,14 @@ static void ask(struct placement_run *run)
     run->n_replicas = workload->replicas;
 }
 
+struct fit_question placement_run_ask(struct dry_run *dry_run, const struct workload *workload)
+{
+    struct placement_run run = {
+        .dry_run = dry_run, .workload = workload, .query = {.arena = dry_run->arena}};
+    ask(&run);
+    return run.query.question;
+}
+
 /* Those of a group are chosen once, for its largest pod. */
 static struct domain_run domains_of(const struct placement_run *run)
 {
@@ -426,14 +434,12 @@ static struct domain_run domains_of(const struct placement_run *run)
     struct manifest_gang *gang = run->gang;
     const struct domain_wish *wish = &run->workload->domain;
     if (!gang)
-        return domain_run_choose(dry_run->fork, &run->query.question, wish, run->n_replicas, "it",
+        return domain_run_choose(dry_run->fork, &run->query.question, wish, run->n_replicas,
                                  dry_run->arena);
     if (!gang->is_chosen) {
-        struct placement_run largest = {
-            .dry_run = dry_run, .workload = gang->largest, .query = {.arena = dry_run->arena}};
-        ask(&largest);
-        gang->domains = domain_run_choose(dry_run->fork, &largest.query.question, wish,
-                                          gang->n_like_largest, "the group", dry_run->arena);
+        const struct fit_question largest = placement_run_ask(dry_run, gang->largest);
+        gang->domains =
+            domain_run_choose(dry_run->fork, &largest, wish, gang->n_like_largest, dry_run->arena);
         gang->is_chosen = true;
     }
     return gang->domains;
@@ -595,12 +601,14 @@ static const char *fault_of(const struct placement_run *run, struct headline *re
 static struct headline fitting_headline(const struct placement_run *run)
 {
     struct arena *arena = run->dry_run->arena;
-    const char *text = "No more would fit.";
+    const char *text = domain_run_text(&run->domains, run->gang, arena);
     if (run->workload->per_node)
-        text = arena_printf(arena, "Each of %" PRId64 " nodes gets a pod.", run->n_placed);
+        text = arena_printf(arena, "%sEach of %" PRId64 " nodes gets a pod.", text, run->n_placed);
     else if (run->n_more > 0)
-        text = arena_printf(arena, "%s%" PRId64 " more would fit.",
+        text = arena_printf(arena, "%s%s%" PRId64 " more would fit.", text,
                             run->more_is_cut ? "At least " : "", run->n_more);
+    else
+        text = arena_printf(arena, "%sNo more would fit.", text);
     if (run->workload->pod.gated)
         text = arena_printf(arena, "%s It waits until its scheduling gates are removed.", text);
     return headline_new(RESULT_FITS, CAUSE_NONE, text);
@@ -626,12 +634,13 @@ static struct headline headline_of_run(struct placement_run *run)
     const struct headline_question question = {&run->query, &run->candidates, run->n_placed > 0};
     if (fault_of(run, &headline))
         return headline;
-    if (run->domains.why_not)
-        return headline_new(RESULT_DOES_NOT_FIT, CAUSE_FREE_GPUS,
-                            arena_printf(run->dry_run->arena, "N%s.", run->domains.why_not + 1));
     if (!run->no_more[0])
         return fitting_headline(run);
     headline = run->full_node ? headline_per_node(run) : headline_of(&question);
+    /* A pod alone would fit. */
+    if (run->domains.why_not && headline.result == RESULT_FITS)
+        return headline_new(RESULT_DOES_NOT_FIT, CAUSE_FREE_GPUS,
+                            arena_printf(run->dry_run->arena, "N%s.", run->domains.why_not + 1));
     headline_count(&headline, run->n_placed, run->n_replicas);
     return headline;
 }
@@ -781,6 +790,8 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
                                     .lacks = run.lacks,
                                     .lacks_several = run.lacks_several,
                                     .unsaved = run.unsaved,
+                                    .domains = run.domains,
+                                    .gang = run.gang,
                                     .nodes = run.nodes,
                                     .n_nodes = run.n_nodes};
 }

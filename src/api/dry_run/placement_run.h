@@ -66,12 +66,16 @@ struct placed_workload {
     const char *lacks;   /* "namespace ml": without it the API server rejects the pods; or NULL */
     bool lacks_several;  /* and more than that */
     const char *unsaved; /* "deviceclasses", which the saved cluster lacks: not judged; or NULL */
+    struct domain_run domains;
+    struct manifest_gang *gang;      /* NULL: none */
     const struct node *const *nodes; /* of the first pods, in order; not of a DaemonSet */
     size_t n_nodes;
 };
 
 /* Places the replicas on the fork. */
 struct placed_workload placement_run(struct dry_run *dry_run, const struct workload *workload);
+/* A pod of the workload, for the fork as it is. */
+struct fit_question placement_run_ask(struct dry_run *dry_run, const struct workload *workload);
 /* The question as it is for the fork now. */
 struct fit_question placement_run_ask_again(const struct dry_run *dry_run,
                                             const struct placed_workload *placed);

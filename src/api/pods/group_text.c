@@ -22,7 +22,7 @@ static const char *clock_text(int64_t at_ms, struct arena *arena)
     return arena_printf(arena, "%02d:%02d UTC", (int)(minutes / 60), (int)(minutes % 60));
 }
 
-/* "3 of 4 would fit now; the fourth lacks 8 H100", "no rack has 72 free GPUs for it" */
+/* "3 of 4 would fit now; the fourth lacks 8 H100", "no rack has room for 9 pods" */
 static const char *room_text(const struct waiting_group *row, struct arena *arena)
 {
     const size_t n_fit = row->n_bound + row->n_fit;

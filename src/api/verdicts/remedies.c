@@ -118,6 +118,7 @@ void remedies_add(const struct remedy_question *question, json_t *json)
         .trials = {.fork = question->fork,
                    .roles = question->roles,
                    .n_roles = question->n_roles,
+                   .wish = question->wish,
                    .n_listed = question->n_listed,
                    .answer_left = question->answer_left,
                    .left = TRIAL_VERDICTS_MAX},

@@ -18,7 +18,8 @@ struct remedy_question {
     struct cluster *fork;        /* marked, as it is before the workload */
     const struct trial_role *roles;
     size_t n_roles;
-    size_t n_listed;                 /* as in struct trials */
+    struct domain_wish wish;         /* as in struct trials */
+    size_t n_listed;                 /* the same */
     const struct headline *headline; /* why it does not fit */
     size_t i_failing;                /* the role that this is about */
     const struct candidates *candidates;

@@ -1,4 +1,5 @@
 /* remedies_ask: what the pods could ask for instead. See remedies_priv.h. */
+#include "api/dry_run/domain_run.h"
 #include "api/verdicts/remedies_priv.h"
 #include "decide/peer_rules.h"
 #include "ledger/admit.h"
@@ -353,6 +354,20 @@ static bool accept_any_node(struct remedy_search *search)
     return true;
 }
 
+static bool accept_any_domain(struct remedy_search *search)
+{
+    struct trial_end end;
+    if (search->trials.wish.rule != DOMAIN_REQUIRE ||
+        !trial_run(&search->trials, &(struct trial){.lifts_domain = true}, &end))
+        return false;
+    remedies_offer(search, "accept",
+                   arena_printf(search->arena, "write \"prefer %s\" in gpu-extender.io/domain",
+                                policy_level_name(cluster_policy(search->trials.fork),
+                                                  search->trials.wish.level)),
+                   &end, NULL);
+    return true;
+}
+
 /* One of its own rules about other pods. */
 static bool accept_pods(struct remedy_search *search)
 {
@@ -389,7 +404,8 @@ static bool chooses_labels(const struct headline *headline)
 static bool accept_what_decides(struct remedy_search *search)
 {
     const struct headline *headline = search->question->headline;
-    return accept_any_node(search) || (headline->cause == CAUSE_TAINT && accept_taints(search)) ||
+    return accept_any_node(search) || accept_any_domain(search) ||
+           (headline->cause == CAUSE_TAINT && accept_taints(search)) ||
            (headline->cause == CAUSE_SHARED && accept_shares(search)) ||
            (headline->cause == CAUSE_PODS && accept_pods(search)) ||
            (chooses_labels(headline) && accept_labels(search));
@@ -460,6 +476,37 @@ static bool ask_less_gpus(struct remedy_search *search, const struct need *need)
                                 a_pod(search)),
                    &best, NULL);
     return true;
+}
+
+/* The most that one domain has room for, if that decides; of pods that differ it depends which. */
+static bool ask_fewer_pods(struct remedy_search *search)
+{
+    const struct trials *trials = &search->trials;
+    if (trials->wish.rule != DOMAIN_REQUIRE || search->question->headline->node)
+        return false;
+    struct trial_end best = {0};
+    int64_t low = 0;
+    int64_t high = trials_n_pods(trials);
+    for (size_t i = 0; i < trials->n_roles; i++) {
+        if (domain_run_gpus(trials->roles[i].question->shape) != domain_run_gpus(search->shape))
+            return false;
+    }
+    while (high - low > 1 && !trials->is_cut) {
+        struct trial_end end;
+        const struct trial trial = {.n_pods = low + (high - low) / 2};
+        if (trial_run(&search->trials, &trial, &end)) {
+            low = trial.n_pods;
+            best = end;
+        } else {
+            high = trial.n_pods;
+        }
+    }
+    if (low > 0)
+        remedies_offer(
+            search, "askLess",
+            arena_printf(search->arena, "ask for %" PRId64 " pod%s", low, low == 1 ? "" : "s"),
+            &best, NULL);
+    return low > 0;
 }
 
 /* Of the nearest node: what it has left of CPU, memory and so on. */
@@ -688,7 +735,7 @@ void remedies_ask_less(struct remedy_search *search)
     }
     if (cause < CAUSE_QUOTA || cause > CAUSE_TOTAL)
         return;
-    if (cause == CAUSE_RESOURCES && ask_less_of_others(search))
+    if (ask_fewer_pods(search) || (cause == CAUSE_RESOURCES && ask_less_of_others(search)))
         return;
     if (need && need->amount > 1 && (ask_less_gpus(search, need) || ask_part(search, need)))
         return;

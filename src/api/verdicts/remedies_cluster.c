@@ -454,7 +454,8 @@ static void add_nodes(struct remedy_search *search)
 void remedies_administer(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
-    if (raise_quota(search) || reopen(search) || cause < CAUSE_FREE_GPUS || cause > CAUSE_TOTAL)
+    if (raise_quota(search) || reopen(search) || cause < CAUSE_FREE_GPUS || cause > CAUSE_TOTAL ||
+        search->trials.wish.rule == DOMAIN_REQUIRE) /* how many depends on their domains */
         return;
     add_nodes(search);
 }

@@ -1,5 +1,6 @@
 /* trial: see trial.h. */
 #include "api/verdicts/trial.h"
+#include "api/dry_run/domain_run.h"
 #include "api/pods/pod_json.h"
 #include "base/mem.h"
 #include "decide/claim_rules.h"
@@ -39,7 +40,8 @@ static bool pay(struct trials *trials)
     size_t price = 0;
     (void)cluster_peers(trials->fork, PEERS_REPELLING, &n_peers);
     for (size_t i = 0; i < trials->n_roles; i++)
-        price += 2 * pod_price(&trials->roles[i].question->shape->facts) * n_nodes +
+        price += (trials->wish.rule == DOMAIN_ANY ? 2 : 3) *
+                     pod_price(&trials->roles[i].question->shape->facts) * n_nodes +
                  one_by_one(trials, trials->roles[i].n) * (1 + n_nodes / WEIGHED_OF_A_VERDICT) +
                  n_peers / PEERS_OF_A_VERDICT;
     trials->is_cut = trials->is_cut || trials->n_run == TRIALS_MAX || price > trials->left ||
@@ -79,8 +81,9 @@ static const struct peer_pod *without_rule(const struct peer_pod *peer, enum rea
     return freed;
 }
 
-static struct fit_question question_of(const struct trials *trials, const struct trial *trial,
-                                       size_t i, struct arena *arena)
+/* Without the quota and the pods that depend on what is placed. */
+static struct fit_question wanted_of(const struct trials *trials, const struct trial *trial,
+                                     size_t i, struct arena *arena)
 {
     const struct trial_role *role = &trials->roles[i];
     const char *namespace_ = trial->namespace_ ? trial->namespace_ : role->namespace_;
@@ -97,10 +100,21 @@ static struct fit_question question_of(const struct trials *trials, const struct
     wanted.quota = NULL;
     if (trial->lifts_node_name)
         wanted.node_name = "";
+    return wanted;
+}
+
+static struct fit_question question_of(const struct trials *trials, const struct trial *trial,
+                                       const struct trial_role *role, const bool *domains,
+                                       struct arena *arena)
+{
+    struct fit_question wanted = wanted_of(trials, trial, (size_t)(role - trials->roles), arena);
+    wanted.domains = domains;
+    wanted.level = trials->wish.level;
     if (wanted.peer)
         wanted.peers = peer_rules_of(trials->fork, wanted.peer, wanted.shape, arena);
     const struct fit_question question =
-        fit_question_of(trials->fork, namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
+        fit_question_of(trials->fork, trial->namespace_ ? trial->namespace_ : role->namespace_,
+                        &wanted, QUOTA_NO_CLAIMS, arena);
     if (trial->lifts_quota)
         quota_lift(question.quota);
     if (trial->facts || role->is_new) /* as a dry run of the changed workload */
@@ -183,47 +197,78 @@ static bool place_each(struct trials *trials, const struct fit_question *questio
 }
 
 static bool place_role(struct trials *trials, const struct fit_question *question,
-                       const struct trial_role *role, struct trial_end *end)
+                       const struct trial_role *role, int64_t n, struct trial_end *end)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const size_t n_listed = one_by_one(trials, role->n);
+    const size_t n_listed = one_by_one(trials, n);
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n_listed);
     if (role->per_node)
         return place_each(trials, question, end, arena);
     const size_t n_placed = what_if_place(trials->fork, question, n_listed, nodes);
     note_nodes(end, nodes, n_placed);
-    if (__builtin_add_overflow(end->n_pods, role->n, &end->n_pods))
+    if (__builtin_add_overflow(end->n_pods, n, &end->n_pods))
         end->n_pods = INT64_MAX;
     if (n_placed < n_listed)
         return false;
-    const int64_t n_rest = role->n - (int64_t)n_listed;
+    const int64_t n_rest = n - (int64_t)n_listed;
     return what_if_fill(trials->fork, question, n_rest).n == n_rest;
 }
 
 /* The fork borrows from the arena until it is rewound. */
-static bool try_role(struct trials *trials, const struct trial *trial, size_t i,
-                     struct trial_end *end, struct arena *arena)
+static bool try_role(struct trials *trials, const struct trial *trial,
+                     const struct trial_role *role, const bool *domains, struct trial_end *end,
+                     struct arena *arena)
 {
-    struct fit_question question = question_of(trials, trial, i, arena);
+    const int64_t n_left = trial->n_pods - end->n_pods;
+    struct fit_question question = question_of(trials, trial, role, domains, arena);
     question.devices = claim_rules_try(question.devices, arena);
-    const bool fits = place_role(trials, &question, &trials->roles[i], end);
+    const int64_t n = trial->n_pods > 0 && n_left < role->n ? n_left : role->n;
+    const bool fits = place_role(trials, &question, role, n, end);
     if (trial->lifts_quota)
         note_limits(end, question.quota, trials->fork);
     claim_rules_end_trial(question.devices);
     return fits;
 }
 
+/* By the pods of the role that asks for most GPUs, as many as need those of all roles. */
+static struct domain_run domains_of(const struct trials *trials, const struct trial *trial,
+                                    struct arena *arena)
+{
+    struct fit_question largest = {0};
+    int64_t most = -1;
+    int64_t sum = 0;
+    for (size_t i = 0; i < trials->n_roles; i++) {
+        const struct fit_question wanted = wanted_of(trials, trial, i, arena);
+        const int64_t gpus = domain_run_gpus(wanted.shape);
+        int64_t of_role = 0;
+        if (__builtin_mul_overflow(gpus, trials->roles[i].n, &of_role) ||
+            __builtin_add_overflow(sum, of_role, &sum))
+            sum = INT64_MAX;
+        if (gpus > most)
+            largest = wanted;
+        most = gpus > most ? gpus : most;
+    }
+    largest.peers = NULL; /* would be counted in each domain; placing the pods shows them */
+    const int64_t n = most > 0 ? sum / most + (sum % most > 0) : trials_n_pods(trials);
+    return domain_run_choose(trials->fork, &largest, &trials->wish,
+                             trial->n_pods > 0 && trial->n_pods < n ? trial->n_pods : n, arena);
+}
+
 bool trial_run(struct trials *trials, const struct trial *trial, struct trial_end *ret_end)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct trial_end end = {0};
+    struct domain_run domains = {0};
     bool fits = pay(trials);
     if (!fits)
         return false;
     if (trial->vacated)
         cluster_vacate(trials->fork, trial->vacated, trial->needs, trial->n_needs);
+    if (trials->wish.rule != DOMAIN_ANY && !trial->lifts_domain)
+        domains = domains_of(trials, trial, arena);
+    fits = domains.why_not == NULL;
     for (size_t i = 0; fits && i < trials->n_roles; i++)
-        fits = try_role(trials, trial, i, &end, arena);
+        fits = try_role(trials, trial, &trials->roles[i], domains.chosen, &end, arena);
     cluster_fork_rewind(trials->fork);
     if (fits)
         *ret_end = end;

@@ -29,11 +29,12 @@ struct trials {
     struct cluster *fork; /* marked, as it is before the workload */
     const struct trial_role *roles;
     size_t n_roles;
-    size_t n_listed;     /* pods of a role that a dry run places one by one */
-    size_t *answer_left; /* of TRIAL_VERDICTS_OF_ANSWER; lowered */
-    size_t left;         /* of TRIAL_VERDICTS_MAX, to begin with */
-    size_t n_run;        /* at most TRIALS_MAX */
-    bool is_cut;         /* a limit prevented a trial */
+    struct domain_wish wish; /* of all roles together, which have no claims then */
+    size_t n_listed;         /* pods of a role that a dry run places one by one */
+    size_t *answer_left;     /* of TRIAL_VERDICTS_OF_ANSWER; lowered */
+    size_t left;             /* of TRIAL_VERDICTS_MAX, to begin with */
+    size_t n_run;            /* at most TRIALS_MAX */
+    bool is_cut;             /* a limit prevented a trial */
 };
 
 struct trial {
@@ -45,6 +46,8 @@ struct trial {
                                    REASON_POD_ANTI_AFFINITY: they have no such rule; 0: they have */
     bool lifts_quota;
     bool lifts_node_name; /* the pods may go to any node */
+    bool lifts_domain;    /* and to any domain */
+    int64_t n_pods;       /* so many pods, the first; 0: all */
     /* Pods that have left a node. NULL: none have. */
     const struct node *vacated;
     const struct need *needs;

@@ -416,9 +416,11 @@ static void test_one_domain_for_all(void **state)
     put_members(fixture, 3, 8, "require rack");
     assert_string_equal(racks(fixture), "r2");
     fixture_put_pod(fixture, "other", "r2-3", GPU "=1");
-    assert_string_equal(racks(fixture), "no rack has 24 free GPUs for it; the best has 16");
+    assert_string_equal(racks(fixture),
+                        "no rack has room for 3 pods of 8 GPUs; r2, with 23 free, fits 2");
     put_members(fixture, 4, 8, "require rack");
-    assert_string_equal(racks(fixture), "never: no rack has 32 free GPUs for it; the best has 16");
+    assert_string_equal(racks(fixture),
+                        "never: no rack has room for 4 pods of 8 GPUs; r2, with 23 free, fits 2");
 }
 
 static void test_the_fewest_domains(void **state)
@@ -488,7 +490,7 @@ static void test_bound_members_fix_the_domain(void **state)
     assert_string_equal(racks(fixture), "r2"); /* not r1, the best fit for the other two */
     put_member(fixture, "ml/0", 8, 3, "require rack", "r1-0");
     assert_string_equal(racks(fixture),
-                        "no rack has 16 free GPUs for the rest of it; the best has 24");
+                        "the rack of its bound pods has no room for the other 2 pods of 8 GPUs");
 }
 
 static void test_a_replacement_goes_to_the_domain_of_the_others(void **state)
