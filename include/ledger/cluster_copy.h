@@ -37,9 +37,10 @@ void cluster_copy_abandon(struct cluster_copy *copy);
 bool cluster_copy_claims(struct cluster_copy *copy, size_t n);
 /* Call after the last step, and again after changes. Settles the copy (ledger/gpu_demand.h). */
 void cluster_copy_settle(struct cluster_copy *copy);
-/* Takes over reservations (with their serials), claims on quotas, and rejections by bind. Returns
- * the new ledger, whose versions continue those of the old one, and frees the copy. A claim on
- * quotas of a pod that the old ledger has not seen yet is lost, which is harmless (claims.h). */
+/* Takes over reservations (with their serials), claims on quotas, rejections by bind, and how
+ * groups are treated. Returns the new ledger, whose versions continue those of the old one, and
+ * frees the copy. A claim on quotas of a pod that the old ledger has not seen yet is lost, which is
+ * harmless (claims.h). */
 struct cluster *cluster_copy_end(struct cluster_copy *copy);
 
 /* Whether forks of the cluster exist. They share parts with it. */

@@ -1,7 +1,6 @@
 /* inventory_copy: a copy for one thread. See include/inventory/inventory.h. */
 #include "inventory_priv.h"
 #include "ledger/cluster_copy.h"
-#include "ledger/gangs.h"
 #include "ledger/quarantine.h"
 
 /* A copy of the ledger of that number. */
@@ -18,16 +17,6 @@ static struct ledger_copy begin(struct inventory *inventory, const struct policy
                                      inventory->n_ledgers};
     inventory_unlock(inventory);
     return copy;
-}
-
-/* Groups that were incomplete for too long stay given up. */
-static void copy_treatments(struct cluster *to, const struct cluster *from)
-{
-    struct gang gang = {0};
-    for (const char *key = NULL; (key = gangs_next(from, key, &gang));) {
-        if (gang.treatment == GANG_ORDINARY)
-            gangs_treat(to, key, gang.treatment);
-    }
 }
 
 /* Returns whether the copying has ended: with the ledger, or NULL if the original was replaced. */
@@ -57,7 +46,6 @@ static struct cluster *copy_ledger(struct inventory *inventory, const struct pol
     }
     inventory_lock_to_read(inventory);
     quarantine_copy_marks(ledger, inventory->state.cluster);
-    copy_treatments(ledger, inventory->state.cluster);
     inventory_unlock(inventory);
     return ledger;
 }

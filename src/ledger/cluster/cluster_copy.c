@@ -1,6 +1,7 @@
 /* cluster_copy: see include/ledger/cluster_copy.h. */
 #include "ledger/cluster_copy.h"
 #include "base/mem.h"
+#include "ledger/gangs.h"
 #include "ledger/ledger.h"
 
 #include <stdlib.h>
@@ -220,10 +221,19 @@ static void continue_versions(struct cluster_copy *copy)
     to->nodes_changed_ms = from->nodes_changed_ms;
 }
 
+/* Groups that were incomplete for too long stay given up. */
+static void copy_treatments(const struct cluster_copy *copy)
+{
+    struct gang gang = {0};
+    for (const char *key = NULL; (key = gangs_next(copy->from, key, &gang));)
+        gangs_treat(copy->to, key, gang.treatment);
+}
+
 struct cluster *cluster_copy_end(struct cluster_copy *copy)
 {
     struct cluster *to = copy->to;
     copy_reservations(copy);
+    copy_treatments(copy);
     claim_usage_copy_refused(to, copy->from);
     end_old_claims(copy);
     (void)cluster_copy_claims(copy, SIZE_MAX);

@@ -3,6 +3,7 @@
 #include "decide/gang_plan.h"
 #include "decide/reserve.h"
 #include "fixture.h"
+#include "ledger/cluster_copy.h"
 #include "ledger/reservation.h"
 #include "unit.h"
 
@@ -701,6 +702,21 @@ static void test_no_group_with_two_schedulers(void **state)
     assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
 }
 
+/* A reload makes a copy: a group that was given up is still placed as any other pods. */
+static void test_a_copy_keeps_the_treatment(void **state)
+{
+    struct fixture *fixture = *state;
+    put(fixture, "ml/0", 4, 4);
+    gangs_treat(fixture->cluster, KEY, GANG_ORDINARY);
+    struct cluster_copy *copying = cluster_copy_new(fixture->cluster, &fixture->policy);
+    while (!cluster_copy_some(copying, 1)) {
+    }
+    struct cluster *copy = cluster_copy_end(copying);
+    const enum gang_treatment treatment = gangs_find(copy, "ml", "train").treatment;
+    cluster_free(copy);
+    assert_int_equal(treatment, GANG_ORDINARY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -733,6 +749,7 @@ int main(void)
         GANG_TEST(test_no_group_with_two_schedulers),
         GANG_TEST(test_neighbours_by_index_are_near_each_other),
         GANG_TEST(test_a_large_cluster_allows_fewer_kinds),
+        GANG_TEST(test_a_copy_keeps_the_treatment),
         GANG_TEST(test_labels_that_nobody_asks_for_make_no_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
