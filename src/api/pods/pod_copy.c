@@ -237,23 +237,24 @@ static void copy_gangs(struct copying *copying, const struct cluster *cluster)
         return;
     copies->gangs = ARENA_ARRAY(copying->arena, struct waiting_gang, gangs_count(cluster));
     for (const char *key = NULL; (key = gangs_next(cluster, key, &gang));) {
-        if (is_held(&gang))
-            copies->gangs[copies->n_gangs++] =
-                (struct waiting_gang){arena_strdup(copying->arena, key), gang,
-                                      gang_plan_members(cluster, key, copying->arena)};
+        if (!is_held(&gang))
+            continue;
+        struct waiting_gang *copy = &copies->gangs[copies->n_gangs++];
+        *copy = (struct waiting_gang){.key = arena_strdup(copying->arena, key),
+                                      .gang = gang,
+                                      .plan = gang_plan_members(cluster, key, copying->arena)};
+        HASH_ADD_KEYPTR(hh, copies->gangs_by_key, copy->key, strlen(copy->key), copy);
     }
 }
 
-const struct waiting_gang *pod_copy_gang(const struct pod_copies *copies, const struct pod *pod)
+const struct waiting_gang *pod_copy_gang(const struct pod_copies *copies, const struct pod *pod,
+                                         struct arena *arena)
 {
-    const size_t len = strlen(pod->namespace_);
-    for (size_t i = 0; pod->gang && i < copies->n_gangs; i++) {
-        const char *key = copies->gangs[i].key;
-        if (strncmp(key, pod->namespace_, len) == 0 && key[len] == '/' &&
-            strcmp(key + len + 1, pod->gang) == 0)
-            return &copies->gangs[i];
-    }
-    return NULL;
+    struct waiting_gang *found = NULL;
+    if (pod->gang && copies->gangs_by_key)
+        HASH_FIND_STR(copies->gangs_by_key,
+                      arena_printf(arena, "%s/%s", pod->namespace_, pod->gang), found);
+    return found;
 }
 
 struct pod_copies pod_copy_waiting(struct inventory *inventory,
@@ -330,4 +331,5 @@ void pod_copy_fini(struct pod_copies *copies)
 {
     HASH_CLEAR(hh, copies->shapes);
     HASH_CLEAR(hh, copies->peers);
+    HASH_CLEAR(hh, copies->gangs_by_key);
 }

@@ -84,6 +84,7 @@ struct waiting_gang {
     const char *key; /* "namespace/name" */
     struct gang gang;
     struct gang_plan plan; /* no place is chosen */
+    UT_hash_handle hh;     /* by key */
 };
 
 struct pod_copies {
@@ -94,11 +95,13 @@ struct pod_copies {
     struct shared_peers *peers;
     struct waiting_gang *gangs; /* of pod_copy_waiting() */
     size_t n_gangs;
+    struct waiting_gang *gangs_by_key;
     struct provenance provenance;
 };
 
 /* NULL: the pod is scheduled by itself. */
-const struct waiting_gang *pod_copy_gang(const struct pod_copies *copies, const struct pod *pod);
+const struct waiting_gang *pod_copy_gang(const struct pod_copies *copies, const struct pod *pod,
+                                         struct arena *arena);
 
 /* Unfinished pods without a node that is_chosen() takes, GPU pods or not. It is called under the
  * inventory's lock. Over the limit, those that kube-scheduler takes first: by priority, then by

@@ -446,7 +446,7 @@ static void queue(struct placing *placing, const struct pod_copies *copies,
         placing->items[i] =
             (struct placed_pod){.copy = &copies->items[i],
                                 .displaced = find_displaced(displaced, copies->items[i].pod.uid),
-                                .gang = pod_copy_gang(copies, &copies->items[i].pod)};
+                                .gang = pod_copy_gang(copies, &copies->items[i].pod, arena)};
     if (placing->n > 1)
         qsort(placing->items, placing->n, sizeof *placing->items, compare);
 }
