@@ -212,6 +212,20 @@ def test_a_group_of_kueue(api, follow):
     assert "kueue.x-k8s.io/pod-group-total-count: is 65, should be at most 64" in str(said(service, four[0]))
 
 
+def test_a_group_begins_when_its_pods_are_not_gated(api, planning):
+    """A queue may hold them for hours: no alert, and they are not given up as incomplete meanwhile."""
+    gated = members(2, group="queued")
+    for one in gated:
+        one["spec"]["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
+        api.store.put(one)
+    arrive(api, planning, *members(2))
+    wait_until(planning, name="train", state="planned")
+    assert [group["name"] for group in groups(planning)] == ["train"]
+    del gated[0]["spec"]["schedulingGates"]
+    api.store.put(gated[0])
+    wait_until(planning, name="queued", state="forming", waiting=1)
+
+
 def test_a_group_that_never_fits_says_why(api, planning):
     three = members(3, gpus=8)
     arrive(api, planning, *three)

@@ -146,6 +146,13 @@ static bool is_settled(const struct gang *gang)
            (gang->n_bound == gang->n_placed || gang->n_bound < gang->size);
 }
 
+/* All of its pods are gated, as by Kueue's queue, or invalid: none waits for room, or for others.
+ */
+static bool is_not_begun(const struct gang *gang)
+{
+    return gang->n_bound == 0 && gang->n_unbound == 0;
+}
+
 static struct sights look(const struct gang_plans *plans, struct arena *arena, int64_t now_ms)
 {
     const struct inventory_view view CLEANUP(inventory_done) =
@@ -156,7 +163,7 @@ static struct sights look(const struct gang_plans *plans, struct arena *arena, i
     for (const char *key = gangs_next(view.cluster, NULL, &gang); key;
          key = gangs_next(view.cluster, key, &gang)) {
         sights.n_running += is_settled(&gang);
-        if (is_settled(&gang))
+        if (is_settled(&gang) || is_not_begun(&gang))
             continue;
         sights.items[sights.n++] = (struct gang_sight){
             .key = arena_strdup(arena, key),
