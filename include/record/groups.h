@@ -23,6 +23,7 @@ struct waiting_group {
     size_t size, n_bound, n_unbound, n_planned;
     const char *why;       /* it waits: a word; "": it does not */
     const char *text;      /* the same for users */
+    int64_t tried_ms;      /* of the last attempt; 0: none, or now */
     int64_t since_ms;      /* when it was first seen; 0: not yet */
     int64_t partial_ms;    /* since when some are bound; 0: none is */
     int64_t not_before_ms; /* no plan is made before; 0: no pause */

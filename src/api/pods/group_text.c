@@ -22,16 +22,23 @@ static const char *clock_text(int64_t at_ms, struct arena *arena)
     return arena_printf(arena, "%02d:%02d UTC", (int)(minutes / 60), (int)(minutes % 60));
 }
 
-/* "3 of 4 would fit now; the fourth lacks 8 H100", "no rack has room for 9 pods" */
-static const char *room_text(const struct waiting_group *row, struct arena *arena)
+/* Older attempts have their age. */
+#define NOW_MS INT64_C(10000)
+
+/* "3 of 4 would fit now; the fourth lacks 8 H100", "no rack has room for 9 pods (40s ago)" */
+static const char *room_text(const struct waiting_group *row, int64_t now_ms, struct arena *arena)
 {
     const size_t n_fit = row->n_bound + row->n_fit;
+    const int64_t age_ms = row->tried_ms > 0 ? now_ms - row->tried_ms : 0;
+    const bool is_now = age_ms < NOW_MS;
+    const char *ago =
+        is_now ? "" : arena_printf(arena, " (%s ago)", text_age(age_ms / 1000, arena));
     if (!row->lacks[0])
         return row->text;
     if (n_fit >= row->size) /* but not in one domain */
-        return row->lacks;
-    return arena_printf(arena, "%zu of %zu would fit now; the %s %s", n_fit, row->size,
-                        ordinal(n_fit + 1, arena), row->lacks);
+        return arena_printf(arena, "%s%s", row->lacks, ago);
+    return arena_printf(arena, "%zu of %zu would fit%s; the %s %s%s", n_fit, row->size,
+                        is_now ? " now" : "", ordinal(n_fit + 1, arena), row->lacks, ago);
 }
 
 static const char *pause_text(const struct waiting_group *row, int64_t now_ms, struct arena *arena)
@@ -51,7 +58,7 @@ static const char *wait_text(const struct waiting_group *row, int64_t now_ms, st
         return pause_text(row, now_ms, arena);
     if (strcmp(row->why, "never") == 0)
         return arena_printf(arena, "can never fit here%s%s", row->lacks[0] ? ": " : "", row->lacks);
-    return strcmp(row->why, "room") == 0 ? room_text(row, arena) : row->text;
+    return strcmp(row->why, "room") == 0 ? room_text(row, now_ms, arena) : row->text;
 }
 
 const char *group_text(const struct waiting_group *row, int64_t now_ms, struct arena *arena)

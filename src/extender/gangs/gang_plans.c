@@ -433,6 +433,7 @@ static struct waiting_group row_of(const struct gang_plans *plans, const struct 
         .partial_ms = to_wall(plans, turn.partial_ms, now_ms),
         .why = turn.wait == GANG_WAIT_NONE ? "" : gang_wait_name(turn.wait),
         .text = gang_wait_text(turn.wait),
+        .tried_ms = to_wall(plans, turn.tried_ms, now_ms),
         .since_ms = to_wall(plans, turn.since_ms, now_ms),
         .not_before_ms = to_wall(plans, turn.not_before_ms, now_ms),
         .plan_ends_ms = to_wall(plans, turn.ends_ms, now_ms),

@@ -670,6 +670,7 @@ struct gang_turn gang_turns_find(const struct gang_turns *turns, const char *key
                      : turn->is_beyond ? GANG_BEYOND
                                        : GANG_BY_STATE,
         .wait = wait,
+        .tried_ms = turn->tried_ms,
         .since_ms = turn->first_ms,
         .not_before_ms = wait == GANG_WAIT_PAUSE ? turn->not_before_ms : 0,
         .ends_ms = turn->has_plan ? ends_ms(turns, turn) : 0,

@@ -143,6 +143,7 @@ bool gang_turns_avoids(const struct gang_turns *turns, const char *key, uint64_t
 struct gang_turn {
     enum gang_treatment treatment; /* how the verbs should treat its members */
     enum gang_wait wait;
+    int64_t tried_ms;             /* the last attempt; 0: none */
     int64_t since_ms;             /* when it was first seen, or began to be planned */
     int64_t not_before_ms;        /* 0: no pause */
     int64_t ends_ms;              /* of its plan; 0: none */
