@@ -107,6 +107,7 @@ def test_a_manifest_that_fits_nowhere_says_why(sample, pages):
     nodes = answer["workloads"][0]["nodes"]
     rows = rows_of(page, "Why not elsewhere")
     assert sum(int(row[0]) for row in rows) == sum(not node["fits"] for node in nodes)
+    assert rows[0][2].startswith("h100-1, a100-80-1, v100-1")  # of those that lack the least, the most wanted models first
     for reason in {node["reason"] for node in nodes if not node["fits"] and node["reason"] not in ("unschedulable", "taint")}:
         message = next(node["message"] for node in nodes if node["reason"] == reason)
         assert any(row[1] and message.lower().startswith(row[1].lower()) for row in rows), message

@@ -88,12 +88,16 @@ def test_quotas_are_bars_with_their_users(service, pages):
     limits = [(quota["name"], limit) for quota in service.get("/v1/quota").json()["quotas"] for limit in quota["limits"]]
     limits.sort(key=lambda one: one[1]["used"] < one[1]["limit"])
     rows = rows_of(page, "Quotas")
-    assert [(row[0], row[1], int(row[3]), int(row[4]), row[6]) for row in rows] == [
-        (name, limit["model"] or "any", limit["used"], limit["limit"], ", ".join(f"{user['namespace']} {user['used']}" for user in limit["users"])) for name, limit in limits
+    listed = lambda those, number: ", ".join(f"{one['namespace']} {one[number]}" for one in those)
+    assert [(row[0], row[1], int(row[3]), int(row[4]), row[6], row[7]) for row in rows] == [
+        (name, limit["model"] or "any", limit["used"], limit["limit"], listed(limit["users"], "used"), listed(limit["waiting"], "gpus")) for name, limit in limits
     ]
-    assert rows[0][:7] == ["team-a", "H100", "", "3", "3", "0", "ml 3"]
+    assert rows[0][:8] == ["team-a", "H100", "", "3", "3", "0", "ml 3", "ml 5"]
     assert page.locator("#tab-quotas .count").inner_text() == "1 full"
     page.get_by_text("1 of 3 limits is used up").wait_for()
+    overview = pages.open(service, wait=".notes")
+    overview.locator(".notes", has_text="Quota team-a: 3 of 3 H100 in use, 1 pod waits").wait_for()
+    shot(overview, "quota-attention")
     widths = page.locator(".meter > i").evaluate_all("bars => bars.map(bar => parseFloat(bar.style.width))")
     assert widths == [100 * limit["used"] / limit["limit"] for _, limit in limits]
     shot(page, "quotas")

@@ -502,6 +502,16 @@ def test_lines_obey_the_width(service, name, width):
         assert len(line) <= width or " " not in line.strip(), line
 
 
+@pytest.mark.parametrize("taint, hinted", [({}, True), ({"effect": "NoExecute"}, False), ({"key": "team"}, False)])
+def test_what_an_admission_plugin_would_add(module_service, taint, hinted):
+    """A toleration of NoSchedule for the name of a resource that the pod asks for, and no other."""
+    tainted = node("a", 1, spec={"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule", **taint}]})
+    text = table_of(module_service(tainted), pod("asks", 1), 100)
+    helps = f"  add a toleration for {taint.get('key', 'nvidia.com/gpu')}: fits on a\n"
+    assert helps in text
+    assert (helps + "  (the admission plugin ExtendedResourceToleration adds it, where it runs)\n" in text) == hinted == ("ExtendedResource" in text)
+
+
 def test_a_misspelt_toleration(service):
     """No taint has its key, and one has a key that is near."""
     asking = yaml.safe_load(case("taint"))

@@ -505,14 +505,18 @@ static const char *lent_text(const json_t *limit, struct arena *arena)
                : "0";
 }
 
-static void add_rows(const json_t *quota, bool lends, struct table *table, struct arena *arena)
+/* A quota's name stands once, unless the table is wide. */
+#define AS_ABOVE " "
+
+static void add_rows(const json_t *quota, bool wide, bool lends, struct table *table,
+                     struct arena *arena)
 {
     const json_t *limits = json_object_get(quota, "limits");
     size_t i = 0;
     json_t *limit = NULL;
     json_array_foreach (limits, i, limit) {
         const json_int_t left = number(limit, "limit") - number(limit, "used");
-        const char *cells[] = {text_member(quota, "name"),
+        const char *cells[] = {i > 0 && !wide ? AS_ABOVE : text_member(quota, "name"),
                                gpus_of(limit, json_array_get(limits, i > 0 ? i - 1 : i), arena),
                                text_number(limit, "used", arena),
                                text_number(limit, "limit", arena),
@@ -610,7 +614,7 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
     json_array_foreach (quotas, i, quota)
-        add_rows(quota, lends, table, arena);
+        add_rows(quota, wide, lends, table, arena);
     if (table_is_empty(table)) {
         buf_add_text(out, "no quotas: none is in the policy file, or none covers the namespace\n");
         return;

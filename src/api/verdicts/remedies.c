@@ -191,6 +191,9 @@ void remedies_write(const json_t *json, struct arena *arena, struct buf *out)
         table_write_line(arena_printf(arena, "%s%s%s", is_admin ? "administrator: " : "",
                                       text_member(remedy, "text"), places_text(remedy, arena)),
                          strlen("  "), TABLE_MORE, out);
+        if (json_object_get(remedy, "note"))
+            table_write_line(arena_printf(arena, "(%s)", text_member(remedy, "note")), strlen("  "),
+                             TABLE_MORE, out);
     }
     if (json_array_size(remedies) == 0 && is_tried)
         buf_add_text(out, "\nNo single change is enough.\n");

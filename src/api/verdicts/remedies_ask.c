@@ -229,6 +229,16 @@ static bool accept_models(struct remedy_search *search)
     return true;
 }
 
+/* As ExtendedResourceToleration does: of the name of a resource that the pods ask for. */
+static bool admission_adds(const struct pod_shape *shape, const struct taint *taint)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (strcmp(shape->needs[i].resource->name, taint->key) == 0)
+            return taint->effect == TAINT_NO_SCHEDULE;
+    }
+    return false;
+}
+
 /* All taints of one node that keep the pod off. */
 static bool accept_taints_of(struct remedy_search *search, const struct node *node)
 {
@@ -237,17 +247,23 @@ static bool accept_taints_of(struct remedy_search *search, const struct node *no
     struct shape_facts *facts = remedies_copy_facts(search);
     struct trial_end end;
     const char *keys = "";
+    bool are_added = true;
     for (size_t i = 0; i < traits->n_taints; i++) {
         const struct taint *taint = &traits->taints[i];
         if (!taints_first_untolerated(taint, 1, asked->tolerations, asked->n_tolerations))
             continue;
         remedies_tolerate(search, facts, taint->key, taint);
         keys = remedies_join(keys, taint->key, true, "and", search->arena);
+        are_added &= admission_adds(search->shape, taint);
     }
     if (!remedies_try(search, facts, &end))
         return false;
     remedies_offer(search, "accept", arena_printf(search->arena, "add a toleration for %s", keys),
                    &end, NULL);
+    if (are_added)
+        (void)json_object_set_new(
+            json_array_get(search->found, json_array_size(search->found) - 1), "note",
+            json_string("the admission plugin ExtendedResourceToleration adds it, where it runs"));
     return true;
 }
 

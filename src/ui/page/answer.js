@@ -70,8 +70,11 @@ const AMOUNTS = ["quota", "gpu_free", "gpu_nominated", "cpu", "memory", "pods", 
 function whyNotOf(nodes, inventory) {
   const closed = new Set(inventory?.nodes.filter((node) => !node.ready || node.unschedulable).map((node) => node.name));
   const lacked = ({ lacks }) => Object.entries(lacks).reduce((sum, [name, n]) => (name.includes("/") ? sum + n : sum), 0);
+  // The inventory begins with the most wanted models.
+  const worth = new Map(inventory?.nodes.map(({ name }, i) => [name, i]));
+  const behind = (a, b) => (worth.get(a.node) ?? worth.size) - (worth.get(b.node) ?? worth.size);
   const groups = new Map();
-  for (const node of nodes.filter((one) => !one.fits).sort((a, b) => lacked(a) - lacked(b))) {
+  for (const node of nodes.filter((one) => !one.fits).sort((a, b) => lacked(a) - lacked(b) || behind(a, b))) {
     const isClosed = CLOSED.includes(node.reason) || (node.reason === "taint" && closed.has(node.node));
     const reason = isClosed ? "closed" : node.reason;
     const group = groups.get(reason) ?? { reason, messages: new Set(), names: [] };

@@ -4,6 +4,7 @@ import { COLOURINGS, GROUPINGS, ROOMS, SORTINGS, gpuNames, gpusOf, isClosed, tot
 import { moveAside } from "./keys.js";
 import { ClusterMap, leftText } from "./map.js";
 import { Card, Failed, NodeLink, PodLink, age, count, gpusText } from "./parts.js";
+import { isFull, limitsOfAll, nWaiting } from "./quotas.js";
 import { SHOWN } from "./state.js";
 import { t } from "./words.js";
 
@@ -73,19 +74,18 @@ function lineOfNodes(items, look, one, many, change) {
 }
 
 // Worst first: [{look, text}].
-function attentionOf(inventory, pending, quota, change) {
+function attentionOf(inventory, quota, change) {
   const names = gpuNames(inventory);
   const all = inventory.nodes.map((node) => ({ node, gpus: gpusOf(node, names) })).filter(({ gpus }) => gpus.length > 0);
   const ofState = (isOne, of) => all.filter(({ node }) => isOne(node)).map((item) => ({ ...item, n: item.gpus.reduce((sum, gpus) => sum + of(gpus), 0) })).filter(({ n }) => n > 0);
   const model = (item) => item.gpus[0].model || t("gpuUnit", item.n);
   const closed = (gpus) => gpus.runs.reduce((sum, run) => sum + (run.state === "closed" ? run.n : 0), 0);
-  const full = (quota?.quotas ?? []).flatMap(({ name, limits }) => limits.filter(({ used, limit }) => used >= limit).map((limit) => ({ name, limit })));
-  const waits = (name) => (pending?.owners ?? []).filter((owner) => owner.verdict.cause === "quota" && owner.verdict.text.includes(name)).reduce((sum, owner) => sum + owner.pods, 0);
+  const full = limitsOfAll(quota ?? { quotas: [] }).filter((row) => isFull(row) && row.limit.waiting.length > 0);
   const unknown = all.filter(({ gpus }) => gpus.some((one) => !one.model)).map((item) => ({ ...item, n: item.gpus.reduce((sum, gpus) => sum + (gpus.model ? 0 : gpus.total), 0) }));
   return [
     ...lineOfNodes(ofState((node) => !node.ready, closed), "bad", (item) => t("isNotReady", item.n, model(item)), (n, gpus) => t("areNotReady", n, gpus), change),
     ...lineOfNodes(ofState((node) => node.ready && node.unschedulable, closed), "part", (item) => t("isCordoned", item.n, model(item)), (n, gpus) => t("areCordoned", n, gpus), change),
-    ...full.filter(({ name }) => waits(name) > 0).map(({ name, limit }) => ({ look: "part", text: html`<button class="link" onClick=${() => change({ view: "quotas" })}>${t("quotaNamed", name)}</button>${t("isFull", limit.used, limit.limit, limit.model, waits(name))}` })),
+    ...full.map(({ quota: { name }, limit }) => ({ look: "part", text: html`<button class="link" onClick=${() => change({ view: "quotas" })}>${t("quotaNamed", name)}</button>${t("isFull", limit.used, limit.limit, limit.model, nWaiting(limit))}` })),
     ...lineOfNodes(ofState((node) => !isClosed(node), (gpus) => (gpus.unit === "gpu" ? gpus.stranded : 0)), "part", (item) => [t("isStranded", item.n, model(item)), leftText(item.node)].filter(Boolean).join(", "), (n, gpus) => t("areStranded", n, gpus), change),
     ...lineOfNodes(unknown, "part", (item) => t("isUnknown", item.n), (n, gpus) => t("areUnknown", n, gpus), change),
     ...(inventory.problemCount > 0 ? [{ look: "part", text: html`<${Problems} inventory=${inventory} />` }] : []),
@@ -96,8 +96,8 @@ function Problems({ inventory }) {
   return html`<details><summary>${t("problems", inventory.problemCount)}</summary><ul>${inventory.problems.slice(0, 100).map((one) => html`<li>${one.kind} ${one.name}: ${one.what}</li>`)}</ul></details>`;
 }
 
-function Attention({ inventory, pending, quota, change }) {
-  const lines = attentionOf(inventory, pending, quota, change);
+function Attention({ inventory, quota, change }) {
+  const lines = attentionOf(inventory, quota, change);
   const isOpen = inventory.nodes.every((node) => !isClosed(node));
   const shown = [...(isOpen ? [{ look: "good", text: t("allReady", inventory.nodes.length) }] : []), ...lines].slice(0, 4);
   const MARKS = { good: "✓", part: "▲", bad: "!" };
@@ -134,7 +134,7 @@ function Tools({ state, change }) {
 
 export function Overview({ inventory, pending, quota, policy, pools, noGroups, tried, state, change }) {
   return html`
-    <div class="first"><${Free} inventory=${inventory} /><${Waits} asked=${pending} change=${change} /><${Attention} inventory=${inventory} pending=${pending.value} quota=${quota.value} change=${change} /></div>
+    <div class="first"><${Free} inventory=${inventory} /><${Waits} asked=${pending} change=${change} /><${Attention} inventory=${inventory} quota=${quota.value} change=${change} /></div>
     <${Tools} state=${state} change=${change} />
     <${Failed} failure=${state.group === "pool" ? noGroups : null} what=${t("see_groups")} />
     <${ClusterMap} inventory=${inventory} pending=${pending.value} policy=${policy} pools=${pools} tried=${tried} state=${state} change=${change} />`;

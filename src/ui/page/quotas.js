@@ -11,13 +11,10 @@ export function limitsOfAll(value) {
 
 export const isFull = ({ limit }) => limit.used >= limit.limit;
 
-function waitsFor(pending, { quota, limit }) {
-  const names = [quota.name, limit.model];
-  const owners = (pending?.owners ?? []).filter(({ verdict }) => verdict.cause === "quota" && names.every((name) => verdict.text.includes(name)));
-  return owners.reduce((sum, owner) => sum + owner.pods, 0);
-}
+// Pods that wait for the limit.
+export const nWaiting = ({ waiting }) => waiting.reduce((sum, { pods }) => sum + pods, 0);
 
-export function Quotas({ quota, pending, change }) {
+export function Quotas({ quota, change }) {
   const { value, failure } = quota;
   if (!value) return failure ? html`<${Failed} failure=${failure} what=${t("see_quota")} />` : html`<${Loading} />`;
   const rows = limitsOfAll(value).sort((a, b) => Number(isFull(b)) - Number(isFull(a)));
@@ -41,7 +38,7 @@ export function Quotas({ quota, pending, change }) {
         { head: t("lent"), of: ({ limit }) => limit.lent > 0 && t("lentTo", limit.lent, limit.borrowers.map((one) => one.quota).join(", ")), is: "wide" },
       ] : []),
       { head: t("mostUsedBy"), of: ({ limit }) => limit.users.map((user) => `${user.namespace} ${user.used}`).join(", "), is: "wide" },
-      { head: t("waitsForIt"), of: (row) => { const n = waitsFor(pending.value, row); return n > 0 && html`<button class="link" onClick=${() => change({ view: "waiting", cause: "quota" })}>${t("nPods", n)}</button>`; }, is: "desk" },
+      { head: t("waitsForIt"), of: ({ limit }) => limit.waiting.length > 0 && html`<button class="link" title=${t("nPods", nWaiting(limit))} onClick=${() => change({ view: "waiting", cause: "quota" })}>${limit.waiting.map((one) => `${one.namespace} ${one.gpus}`).join(", ")}</button>`, is: "desk" },
       { head: t("whatIf"), of: ({ quota: one }) => html`<button class="link" onClick=${() => change({ ...UNCHANGED, quota: one.name, limits: limitsText(one.limits), view: "try" })}>${t("otherLimits")}</button>` },
     ]} /></${Card}>
     ${unenforced.length > 0 && html`<p class="small soft">${t("unenforced", unenforced.slice(0, 6).join(", "), Math.max(0, unenforced.length - 6))}</p>`}

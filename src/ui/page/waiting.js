@@ -22,7 +22,8 @@ function chipOf(cause) {
 export function Remedy({ remedy, change, label, also = {} }) {
   const applied = remedy.change && stateOfChange(remedy.change);
   return html`<div class="remedy"><span>${remedy.text}${remedy.nodes.length > 0 && html`${t("fitsOn")} <${NodeLinks} names=${remedy.nodes} nMore=${remedy.nodeCount - remedy.nodes.length} change=${change} />`}
-      ${remedy.kind === "administrator" && html` <span class="tag">${t("administrator")}</span>`}</span>
+      ${remedy.kind === "administrator" && html` <span class="tag">${t("administrator")}</span>`}
+      ${remedy.note && html` <span class="soft">(${remedy.note})</span>`}</span>
     ${applied && html`<button class="button small" onClick=${() => change({ ...UNCHANGED, ...applied, ...also, view: "try" })}>${label}</button>`}</div>`;
 }
 
