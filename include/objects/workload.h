@@ -48,6 +48,9 @@ struct skipped_object {
 
 /* Something without effect: an annotation of ours, because of its place or its key; a field or a
  * kind that Kubernetes does not have. */
+/* In the message "request 8 is more than its limit 2". */
+#define WARNING_OVER_LIMIT " is more than its limit"
+
 struct manifest_warning {
     const char *object; /* "Deployment ml/web" */
     const char *path;   /* "spec.template.metadata.annotations[gpu-extender.io/model]" */

@@ -127,27 +127,47 @@ static const char *field_of(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* The API server rejects unknown fields, or ignores them. */
-static bool tell_unknown_field(struct job *job)
+/* The API server rejects unknown fields, or ignores them. NULL: it is something else. */
+static const char *unknown_field(const struct job *job, const struct manifest_warning *warning,
+                                 const char *line)
 {
     static const char UNKNOWN[] = "unknown field";
+    const char *rest = warning->message + strlen(UNKNOWN);
+    if (strncmp(warning->message, UNKNOWN, strlen(UNKNOWN)) != 0)
+        return NULL;
+    return arena_printf(job->dry_run->arena, "Unknown field %s%s%s%s%s", field_of(warning->path),
+                        line, rest, rest[0] && rest[strlen(rest) - 1] == '?' ? "" : ".",
+                        asks_for_gpus(job) ? "" : " As written, the pods ask for no GPU.");
+}
+
+/* "The cpu request 8 in line 13 is more than its limit 2." NULL: it is something else. */
+static const char *over_limit(const struct job *job, const struct manifest_warning *warning,
+                              const char *line)
+{
+    const char *rest = strstr(warning->message, WARNING_OVER_LIMIT);
+    const char *key = strrchr(warning->path, '[');
+    if (!rest || !key)
+        return NULL;
+    return arena_printf(job->dry_run->arena, "The %.*s %.*s%s%s.", (int)strcspn(key + 1, "]"),
+                        key + 1, (int)(rest - warning->message), warning->message, line, rest);
+}
+
+static bool tell_mistake(struct job *job)
+{
     struct arena *arena = job->dry_run->arena;
     const struct workload *first = job->roles[0].workload;
     const char *object =
         arena_printf(arena, "%s %s/%s", first->kind, first->namespace_, first->object_name);
     for (size_t i = 0; i < job->list->n_warnings; i++) {
         const struct manifest_warning *warning = &job->list->warnings[i];
-        if (strncmp(warning->message, UNKNOWN, strlen(UNKNOWN)) != 0 ||
-            strcmp(warning->object, object) != 0)
-            continue;
         const char *line =
             warning->line > 0 ? arena_printf(arena, " in line %zu", warning->line) : "";
-        const char *rest = warning->message + strlen(UNKNOWN);
-        job->headline = headline_new(
-            RESULT_MISTAKE, CAUSE_REQUEST,
-            arena_printf(arena, "Unknown field %s%s%s%s%s", field_of(warning->path), line, rest,
-                         rest[0] && rest[strlen(rest) - 1] == '?' ? "" : ".",
-                         asks_for_gpus(job) ? "" : " As written, the pods ask for no GPU."));
+        const char *text = unknown_field(job, warning, line);
+        if (!text)
+            text = over_limit(job, warning, line);
+        if (!text || strcmp(warning->object, object) != 0)
+            continue;
+        job->headline = headline_new(RESULT_MISTAKE, CAUSE_REQUEST, text);
         return true;
     }
     return false;
@@ -167,7 +187,7 @@ static void decide(struct job *job)
         job->i_deciding = job->n_roles - 1;
     job->headline = job->roles[job->i_deciding].headline;
     headline_count(&job->headline, job->n_placed, job->n_pods);
-    if (!tell_unknown_field(job))
+    if (!tell_mistake(job))
         tell_total(job);
 }
 

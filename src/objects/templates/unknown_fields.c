@@ -435,6 +435,33 @@ static void judge_amounts(const struct field_walk *walk, const json_t *amounts,
     }
 }
 
+/* Of resources, which the API server rejects. GPUs must be equal to their limits: demand.c. */
+static void judge_requests(const struct field_walk *walk, const json_t *resources,
+                           const struct field_place *at)
+{
+    const json_t *limits = json_member(resources, "limits");
+    struct arena *arena = walk->object->arena;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach (json_member(resources, "requests"), key, value) {
+        char numbers[2][QUANTITY_JSON_NUMBER_BYTES];
+        const char *request = NULL;
+        const char *limit = NULL;
+        int64_t asked = 0;
+        int64_t most = 0;
+        if (strchr(key, '/') || quantity_json_amount(value, key, &asked, NULL) < 0 ||
+            quantity_json_amount(json_member(limits, key), key, &most, NULL) < 0 || asked <= most ||
+            quantity_json_text(value, numbers[0], &request, NULL) < 0 ||
+            quantity_json_text(json_member(limits, key), numbers[1], &limit, NULL) < 0)
+            continue;
+        warned_add(
+            walk->object,
+            arena_printf(arena, "%s.requests[%s]", path_to(walk, at), quoted_plain(arena, key)),
+            arena_printf(arena, "request %s%s %s", quoted_plain(arena, request), WARNING_OVER_LIMIT,
+                         quoted_plain(arena, limit)));
+    }
+}
+
 /* Of 'N', the values. */
 static void judge_below(const struct field_walk *walk, const json_t *value,
                         const struct schema_field *field, const struct field_place *at)
@@ -469,6 +496,8 @@ static void judge_members(const struct field_walk *walk, const json_t *object, i
         if (field && type == SCHEMA_RESOURCES)
             judge_amounts(walk, value, &inside);
     }
+    if (type == SCHEMA_RESOURCES)
+        judge_requests(walk, object, at);
 }
 
 static void judge(const struct field_walk *walk, const json_t *value, int type,
