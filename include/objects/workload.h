@@ -46,11 +46,11 @@ struct skipped_object {
 
 #define WORKLOAD_UNREADABLE_MAX ((size_t)100)
 
-/* Something without effect: an annotation of ours, because of its place or its key; a field or a
- * kind that Kubernetes does not have. */
 /* In the message "request 8 is more than its limit 2". */
 #define WARNING_OVER_LIMIT " is more than its limit"
 
+/* Something without effect: an annotation of ours, because of its place or its key; a field or a
+ * kind that Kubernetes does not have. */
 struct manifest_warning {
     const char *object; /* "Deployment ml/web" */
     const char *path;   /* "spec.template.metadata.annotations[gpu-extender.io/model]" */
