@@ -256,6 +256,10 @@ static void warn_of_aggregated_api(const struct yaml_file *file, json_t *root,
 static void warn_of_gangs(const struct yaml_file *file, json_t *root, struct settings *settings)
 {
     const struct yaml_value at = setting_place(root, "gangs", "mode", "gangs.mode");
+    const struct yaml_value others =
+        setting_place(root, "gangs", "conventions", "gangs.conventions");
+    if (settings->policy.gangs.mode == GANGS_OFF && settings->policy.gangs.n_conventions > 0)
+        (void)yaml_fault(file, &others, new_warning(settings), "has no effect: gangs.mode is off");
     if (settings->policy.gangs.mode != GANGS_PLAN)
         return;
     if (settings->policy.mode == MODE_OBSERVE)

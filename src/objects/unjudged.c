@@ -474,9 +474,26 @@ static bool has_key(const json_t *value, const char *key)
     return false;
 }
 
-static void add_gang_hint(const json_t *object, struct lines *lines)
+/* Its controller names the groups. */
+static bool is_held_by_leaders(const json_t *object, const struct policy *policy)
+{
+    const char *namespace_ = text_of(json_member(object, "metadata"), "namespace");
+    for (size_t i = 0; i < policy->gangs.n_conventions; i++) {
+        const char *convention = policy->gangs.conventions[i];
+        if (strncmp(convention, "lws/", 4) == 0 &&
+            strcmp(convention + 4, *namespace_ ? namespace_ : "default") == 0)
+            return policy->gangs.mode == GANGS_PLAN &&
+                   strcmp(text_of(object, "kind"), "LeaderWorkerSet") == 0;
+    }
+    return false;
+}
+
+static void add_gang_hint(const json_t *object, const struct policy *policy, struct lines *lines)
 {
     const char *kind = text_of(object, "kind");
+    if (is_held_by_leaders(object, policy))
+        lines_add(lines, "LeaderWorkerSet: each of its groups is bound whole (gangs.conventions); "
+                         "its pods are judged alone here");
     for (size_t i = 0; TOGETHER[i]; i++) {
         if (strcmp(kind, TOGETHER[i]) == 0 && !has_key(object, ANNOTATION_GANG))
             lines_add(lines,
@@ -505,7 +522,7 @@ struct text_list pod_not_evaluated_around(const json_t *object, const struct pol
                   group);
     add_scheduler(spec, &lines);
     if (policy->gangs.mode != GANGS_OFF)
-        add_gang_hint(object, &lines);
+        add_gang_hint(object, policy, &lines);
     return lines_list(&lines);
 }
 

@@ -2,6 +2,7 @@
  * Reads any text as a Node, a Pod, a manifest, and a Pod's annotations. Nothing crashes, every
  * text in the result is valid in JSON, and no annotation changes a pod's usage.
  */
+#include "base/mem.h"
 #include "objects/node.h"
 #include "objects/pod.h"
 #include "objects/workload.h"
@@ -88,11 +89,13 @@ static void read_as_annotations(const char *text, const struct policy *policy, s
 {
     static const char *const KEYS[] = {"scheduler.alpha.kubernetes.io/affinity",
                                        "gpu-extender.io/models", "gpu-extender.io/exclude-models",
-                                       "gpu-extender.io/min-gpu-memory"};
+                                       "gpu-extender.io/min-gpu-memory",
+                                       "yunikorn.apache.org/task-groups"};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
-        json_t *pod = json_pack("{s:{s:{s:s}}, s:{s:s, s:[{s:{s:{s:i}}}]}}", "metadata",
-                                "annotations", KEYS[i], text, "spec", "nodeName", "n", "containers",
-                                "resources", "limits", "nvidia.com/gpu", 2);
+        json_t *pod = json_pack("{s:{s:{s:s, s:s, s:s}}, s:{s:s, s:[{s:{s:{s:i}}}]}}", "metadata",
+                                "annotations", KEYS[i], text, "yunikorn.apache.org/app-id", "a",
+                                "yunikorn.apache.org/task-group-name", "b", "spec", "nodeName", "n",
+                                "containers", "resources", "limits", "nvidia.com/gpu", 2);
         if (!pod)
             return; /* the text is not UTF-8: no JSON has such an annotation */
         struct pod_facts facts;
@@ -109,6 +112,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct policy policy;
     policy_init(&policy);
     policy.extended_resource_toleration = size % 2 == 0;
+    policy.gangs.mode = GANGS_PLAN;
+    policy.gangs.conventions = MEM_NEW(char *);
+    policy.gangs.conventions[policy.gangs.n_conventions++] = mem_strdup("yunikorn");
     struct arena *arena = arena_new();
     json_t *object = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
     if (object) {

@@ -226,6 +226,12 @@ def test_an_election_over_a_file_is_warned_of(run_binary, start_service, write, 
     assert not warnings(run_binary("--check", "--config", policy))
 
 
+def test_conventions_of_groups_without_effect_are_warned_of(run_binary, write):
+    done = run_binary("--check", "--config", write("policy.yaml", HEAD + "gangs: {conventions: [kueue]}\n"))
+    assert [said.split(": ", 1)[1] for said in warnings(done)] == ["gangs.conventions: has no effect: gangs.mode is off"]
+    assert not warnings(run_binary("--check", "--config", write("observe.yaml", HEAD + "gangs: {mode: observe, conventions: [kueue]}\n")))
+
+
 def test_an_aggregated_api_without_effect_is_warned_of(run_binary, write, cluster):
     policy = write("policy.yaml", HEAD + "aggregatedAPI: {enabled: true}\n")
     (without_tls,) = warnings(run_binary("--check", "--config", policy))

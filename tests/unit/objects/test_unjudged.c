@@ -140,6 +140,27 @@ static void test_a_group_of_a_convention(void **state)
     json_decref(pod);
 }
 
+static void test_groups_of_a_leader_worker_set(void **state)
+{
+    struct fixture *fixture = *state;
+    char serve[] = "lws/serve";
+    char *conventions[] = {serve};
+    struct policy policy = fixture->policy;
+    json_t *set = fixture_json(fixture, "{'kind': 'LeaderWorkerSet', 'metadata': {'namespace': "
+                                        "'serve'}, 'spec': {}}");
+    policy.gangs.conventions = conventions;
+    policy.gangs.n_conventions = 1;
+    assert_int_equal(pod_not_evaluated_around(set, &policy, fixture->arena).n, 0);
+    policy.gangs.mode = GANGS_PLAN;
+    struct text_list list = pod_not_evaluated_around(set, &policy, fixture->arena);
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.items[0],
+                        "LeaderWorkerSet: each of its groups is bound whole (gangs.conventions); "
+                        "its pods are judged alone here");
+    serve[4] = 'S';
+    assert_int_equal(pod_not_evaluated_around(set, &policy, fixture->arena).n, 0);
+}
+
 static void test_annotations_of_groups(void **state)
 {
     struct fixture *fixture = *state;
@@ -268,6 +289,7 @@ int main(void)
         FIXTURE_TEST(test_specs),
         FIXTURE_TEST(test_annotations),
         FIXTURE_TEST(test_a_group_of_a_convention),
+        FIXTURE_TEST(test_groups_of_a_leader_worker_set),
         FIXTURE_TEST(test_annotations_of_groups),
         FIXTURE_TEST(test_annotations_without_effect),
         FIXTURE_TEST(test_the_text_of_an_admitted_pod),
