@@ -28,7 +28,8 @@ bool nearest_try(struct nearest *nearest, const char *known);
  * have a typing error. Separators and the word "com" do not count. */
 bool nearest_is_typo(const char *asked, const char *known);
 
-/* The same for names of resources: also "gpu" and "nvidia" for "nvidia.com/gpu". */
+/* The same for names of resources: also "gpu", "nvidia" and "nvidia.con/gpu" for
+ * "nvidia.com/gpu". */
 bool nearest_is_resource(const char *asked, const char *known);
 
 #endif

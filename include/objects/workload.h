@@ -24,12 +24,13 @@ struct workload {
     const char *namespace_;
     /* Annotations gpu-extender.io/models and exclude-models as written; NULL: none. */
     const char *models_text, *exclude_models_text;
-    bool chooses_gpus;         /* its annotations do, whether or not it asks for any */
-    struct domain_wish domain; /* its annotation */
-    const char *runtime_class; /* "" if none */
-    int64_t replicas;          /* 0 or more */
-    bool replicas_known;       /* false: the object has no readable count, and 1 was assumed */
-    bool per_node;             /* DaemonSet: replicas (1) on each node that admits it */
+    bool chooses_gpus;                /* its annotations do, whether or not it asks for any */
+    const struct shape_facts *chosen; /* what they choose then; NULL: they are unreadable */
+    struct domain_wish domain;        /* its annotation */
+    const char *runtime_class;        /* "" if none */
+    int64_t replicas;                 /* 0 or more */
+    bool replicas_known; /* false: the object has no readable count, and 1 was assumed */
+    bool per_node;       /* DaemonSet: replicas (1) on each node that admits it */
     struct pod_facts pod;
     /* Not NULL: why the template is unreadable; pod is not set then. */
     const char *problem;

@@ -176,8 +176,22 @@ static bool is_without_domain(const char *asked, const char *known)
            (asked[len] == '\0' || strcasecmp(asked + len, "s") == 0);
 }
 
+/* "nvidia.con/gpu": one or two letters of a long name, and no digit. */
+static bool is_slip(const char *asked, const char *known)
+{
+    static const char DIGITS[] = "0123456789";
+    if (bounded_len(known) < 12 || nearest_distance(asked, known) > 2)
+        return false;
+    for (;; asked++, known++) {
+        asked += strcspn(asked, DIGITS);
+        known += strcspn(known, DIGITS);
+        if (*asked != *known || !*asked)
+            return *asked == *known;
+    }
+}
+
 bool nearest_is_resource(const char *asked, const char *known)
 {
     return is_without_domain(asked, known) || is_beginning(asked, known) ||
-           nearest_is_typo(asked, known);
+           nearest_is_typo(asked, known) || is_slip(asked, known);
 }

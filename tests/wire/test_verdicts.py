@@ -133,6 +133,14 @@ def edited(manifest, remedy):
                 annotate(pod, pod["metadata"]["annotations"]["gpu-extender.io/models"] + ", " + model)
             yield changed
         return
+    if words[0] == "write" and text.endswith("spec.nodeSelector"):
+        for name in re.split(", | or ", text.removeprefix("write ").removesuffix(" in spec.nodeSelector")):
+            changed = copy.deepcopy(manifest)
+            for pod in templates(changed):
+                ((key, value),) = pod["spec"]["nodeSelector"].items()
+                pod["spec"]["nodeSelector"] = {name: value} if "/" in name else {key: name}
+            yield changed
+        return
     changed = copy.deepcopy(manifest)
     for pod in templates(changed):
         if words[0] == "write" and text.endswith("gpu-extender.io/models"):
@@ -141,9 +149,6 @@ def edited(manifest, remedy):
             ((wrong, n),) = [(key, n) for key, n in limits(pod).items() if "/" in key]
             del limits(pod)[wrong]
             limits(pod)[words[1]] = n
-        elif words[0] == "write":
-            ((key, value),) = pod["spec"]["nodeSelector"].items()
-            pod["spec"]["nodeSelector"] = {words[1]: value} if "/" in words[1] else {key: words[1]}
         elif text.startswith("add a toleration for "):
             keys = text.removeprefix("add a toleration for ").split(" and ")
             pod["spec"]["tolerations"] = [{"key": key, "operator": "Exists"} for key in keys]
@@ -178,6 +183,45 @@ def kinds_that_help(service, manifest):
         else:
             assert all(fits(service, changed) for changed in edited(manifest, remedy)), remedy
     return [remedy["kind"] for remedy in job["remedies"]]
+
+
+def of_one_pod(limits, **spec):
+    """In a namespace of the sample cluster."""
+    models = spec.pop("models", None)
+    metadata = {"name": "m", "namespace": "ml-training", "annotations": {"gpu-extender.io/models": models} if models else {}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "m", "image": "x", "resources": {"limits": limits}}], **spec}}
+
+
+@pytest.mark.parametrize(
+    "asking, kinds, first",
+    [
+        ({"limits": {GPU: 1}, "nodeSelector": {"accelerator": "nvidia-tesla-v10"}}, ["correct", "accept"], "write nvidia-tesla-v100, nvidia-tesla-k80 or nvidia-tesla-p100 in spec.nodeSelector"),
+        ({"limits": {"nvidia.con/gpu": 1}}, ["correct"], f"write {GPU} in resources.limits"),
+        ({"limits": {"nvidia.com/gpus": 8}, "models": "H100"}, ["correct"], f"write {GPU} in resources.limits"),
+        ({"limits": {"nvidia.com/gpus": 1}, "models": "B200"}, [], None),
+        ({"limits": {"nvidia.com/gpus": 1}, "models": "!"}, [], None),
+    ],
+)
+def test_what_is_mistyped_has_a_remedy(service, asking, kinds, first):
+    manifest = of_one_pod(**asking)
+    assert service.post("/v1/dry-run", manifest).json()["jobs"][0]["verdict"]["cause"] == "name"
+    if asking.get("models") == "!":
+        assert service.post("/v1/dry-run", manifest).json()["jobs"][0]["remediesTried"] == "none"
+        return
+    assert kinds_that_help(service, manifest) == kinds
+    remedies = service.post("/v1/dry-run", manifest).json()["jobs"][0]["remedies"]
+    assert [remedy["text"] for remedy in remedies[:1]] == ([first] if first else [])
+
+
+def test_the_taint_of_all_nodes_with_the_model_decides(module_service):
+    """Though they lack GPUs, too, and another model would be enough."""
+    taints = [{"key": "team", "value": "vision", "effect": "NoSchedule"}]
+    tainted = [node(name, 2, "Tesla-T4", spec={"taints": taints}) for name in ("t1", "t2")]
+    served = module_service(*tainted, pod("a", 2, on="t1"), pod("b", 2, on="t2"), node("a10", 4, "A10"))
+    asking = of_one_pod({GPU: 1}, models="T4")
+    (job,) = served.post("/v1/dry-run", asking).json()["jobs"]
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("taint", "It does not tolerate t1's taint team=vision:NoSchedule.")
+    assert [remedy["text"] for remedy in job["remedies"]] == ["accept A10 too"]
 
 
 @pytest.mark.parametrize(

@@ -220,9 +220,8 @@ static bool may_search(const struct job *job)
               (!job->roles[i].question.devices || (job->list->n == 1 && job->n_placed == 0)) &&
               (job->roles[i].workload->domain.rule == DOMAIN_ANY ||
                (!job->roles[i].question.devices && !job->roles[i].workload->per_node)) &&
-              /* Of a pod whose resource is misspelt they are not read. */
-              !(job->headline.missing.kind == MISSING_RESOURCE &&
-                job->roles[i].workload->chooses_gpus);
+              (job->headline.missing.kind != MISSING_RESOURCE ||
+               !job->roles[i].workload->chooses_gpus || job->roles[i].workload->chosen);
     return may;
 }
 
@@ -261,6 +260,7 @@ static struct trial_role trial_role_of(struct dry_run *dry_run, const struct wor
                                .question = question,
                                .n = placed ? placed->n_pods : workload->replicas,
                                .n_placed = placed ? placed->n_placed : 0,
+                               .chosen = workload->chosen,
                                .is_new = true,
                                .per_node = workload->per_node};
 }

@@ -409,19 +409,24 @@ static const char *memory_sentence(const struct teller *teller)
                         quantity_bytes_text(memory_of(teller, most), has));
 }
 
-/* Some node has it as the resource that the pod asks for, whatever else keeps the pod from there.
- */
+/* As the resource that the pod asks for, whatever else keeps the pod from there. */
+static bool has_model(const struct teller *teller, const struct node *node)
+{
+    const struct model_wants *wants = &teller->shape->facts.wants;
+    for (size_t i = 0; i < wants->n_accept; i++) {
+        if (node_find_resource(node, teller->shape->needs[0].resource) &&
+            admit_gives_model(node_traits(node), teller->shape, &wants->accept[i]))
+            return true;
+    }
+    return false;
+}
+
 static bool is_model_there(const struct teller *teller)
 {
     const struct candidates *candidates = teller->question->candidates;
-    const struct model_wants *wants = &teller->shape->facts.wants;
     for (size_t i = 0; i < candidates->n; i++) {
-        const struct node *node = candidates->items[i].node;
-        for (size_t j = 0; j < wants->n_accept; j++) {
-            if (node_find_resource(node, teller->shape->needs[0].resource) &&
-                admit_gives_model(node_traits(node), teller->shape, &wants->accept[j]))
-                return true;
-        }
+        if (has_model(teller, candidates->items[i].node))
+            return true;
     }
     return false;
 }
@@ -473,6 +478,29 @@ static const char *pods_sentence(const struct teller *teller)
         return NULL;
     return arena_printf(teller->arena, "%s %s.", RULES[teller->found.reason],
                         node_name(teller->found.node));
+}
+
+/* A taint keeps the pod off each node that has its model, whatever else these lack. */
+static void let_taint_decide(struct teller *teller)
+{
+    const struct candidates *candidates = teller->question->candidates;
+    const struct shape_facts *facts = &teller->shape->facts;
+    const struct node_verdict *first = NULL;
+    if (teller->found.reason != REASON_MODEL_NOT_WANTED || teller->shape->n_gpu_needs == 0)
+        return;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node_verdict *candidate = &candidates->items[i];
+        if (!has_model(teller, candidate->node))
+            continue;
+        if (cause_of_reason(candidate->verdict, candidate->node, facts) != CAUSE_TAINT)
+            return;
+        first = first ? first : candidate;
+    }
+    if (!first)
+        return;
+    teller->found.cause = CAUSE_TAINT;
+    teller->found.reason = REASON_TAINT;
+    teller->found.node = first->node;
 }
 
 static const char *sentence_of(const struct teller *teller)
@@ -576,8 +604,9 @@ struct headline headline_of_judged(const struct headline_question *question)
         headline.text = name_sentence(&names, &headline.missing);
         return headline;
     }
-    const struct teller teller = {question, asked, asked->shape, cause_find(candidates, asked),
-                                  query->arena};
+    struct teller teller = {question, asked, asked->shape, cause_find(candidates, asked),
+                            query->arena};
+    let_taint_decide(&teller);
     headline.cause = teller.found.cause;
     headline.node = teller.found.node;
     headline.lacks_amounts = headline.cause >= CAUSE_QUOTA && headline.cause <= CAUSE_TOTAL;

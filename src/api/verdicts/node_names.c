@@ -351,23 +351,64 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
     return (struct missing_name){.kind = MISSING_NOTHING};
 }
 
-static void add_value(struct name_list *values, const char *value, struct arena *arena)
+static void add_model(struct name_list *models, const char *name, struct arena *arena)
 {
-    if (values->n < NODE_NAMES_VALUES && !strstr(values->text, value))
-        text_names_add(values, value, arena);
+    if (models->n < NODE_NAMES_VALUES && !strstr(models->text, name))
+        text_names_add(models, name, arena);
+}
+
+/* The names that are nearest to one, in that order; of equally near ones the first. */
+struct near_names {
+    const char *asked;
+    const char *items[NODE_NAMES_VALUES];
+    size_t distances[NODE_NAMES_VALUES];
+    size_t n;
+    const char *last; /* neighbours often have the same */
+};
+
+static void add_near(struct near_names *near, const char *name, size_t distance)
+{
+    size_t i = near->n;
+    for (size_t j = 0; j < near->n; j++) {
+        if (strcmp(near->items[j], name) == 0)
+            return;
+    }
+    if (i == NODE_NAMES_VALUES && near->distances[i - 1] <= distance)
+        return;
+    i = i == NODE_NAMES_VALUES ? i - 1 : near->n++;
+    for (; i > 0 && near->distances[i - 1] > distance; i--) {
+        near->items[i] = near->items[i - 1];
+        near->distances[i] = near->distances[i - 1];
+    }
+    near->items[i] = name;
+    near->distances[i] = distance;
+}
+
+size_t node_names_near_values(const struct name_view *names, const struct missing_name *missing,
+                              const char *ret_values[NODE_NAMES_VALUES])
+{
+    struct near_names near = {.asked = missing->value};
+    for (size_t i = 0; missing->kind == MISSING_VALUE && i < names->candidates->n; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        const char *value = labels_find(view->labels, view->n_labels, missing->name);
+        if (!value || value == near.last || !node_names_pay(names, NODE_NAMES_COMPARISON))
+            continue;
+        near.last = value;
+        add_near(&near, value, nearest_distance(missing->value, value));
+    }
+    memcpy(ret_values, near.items, near.n * sizeof *near.items);
+    return near.n;
 }
 
 const char *node_names_values(const struct name_view *names, const struct missing_name *missing)
 {
-    struct name_list values = {.text = ""};
-    struct models_here *here = names->candidates->models;
-    for (size_t i = 0; missing->kind == MISSING_MODEL && i < here->list.n; i++)
-        add_value(&values, gpu_model_name(&here->list.items[i].model, names->arena), names->arena);
-    for (size_t i = 0; missing->kind == MISSING_VALUE && i < names->candidates->n; i++) {
-        const struct label_view *view = &traits_at(names, i)->view;
-        const char *value = labels_find(view->labels, view->n_labels, missing->name);
-        if (value && node_names_pay(names, 1))
-            add_value(&values, value, names->arena);
-    }
-    return values.text;
+    struct name_list there = {.text = ""};
+    const char *values[NODE_NAMES_VALUES];
+    const struct model_list *models = &names->candidates->models->list;
+    const size_t n = node_names_near_values(names, missing, values);
+    for (size_t i = 0; i < n; i++)
+        text_names_add(&there, values[i], names->arena);
+    for (size_t i = 0; missing->kind == MISSING_MODEL && i < models->n; i++)
+        add_model(&there, gpu_model_name(&models->items[i].model, names->arena), names->arena);
+    return there.text;
 }

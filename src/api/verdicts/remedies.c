@@ -124,6 +124,7 @@ void remedies_add(const struct remedy_question *question, json_t *json)
                    .left = TRIAL_VERDICTS_MAX},
         .failing = question->roles[question->i_failing].question,
         .shape = question->roles[question->i_failing].question->shape,
+        .missing = question->headline->missing,
         .found = json_array(),
         .arena = arena,
     };

@@ -39,7 +39,7 @@ static struct requirement *corrected(const struct remedy_search *search,
 
 static void correct_labels(const struct remedy_search *search, struct shape_facts *facts)
 {
-    const struct missing_name *missing = &search->question->headline->missing;
+    const struct missing_name *missing = &search->missing;
     struct selector_term *terms =
         ARENA_ARRAY(search->arena, struct selector_term, facts->affinity.n_terms);
     for (size_t i = 0; i < facts->affinity.n_terms; i++) {
@@ -57,9 +57,11 @@ static int compare_amounts(const void *a, const void *b)
     return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
 }
 
-static void correct_resource(const struct remedy_search *search, struct shape_facts *facts)
+/* What chooses GPUs counts as soon as some are asked for. */
+static void correct_resource(const struct remedy_search *search, const struct trial_role *role,
+                             struct shape_facts *facts)
 {
-    const struct missing_name *missing = &search->question->headline->missing;
+    const struct missing_name *missing = &search->missing;
     struct amount *demand =
         arena_copy(search->arena, facts->demand, facts->n_demand, sizeof *facts->demand);
     if (shape_demand(facts, missing->meant) > 0)
@@ -71,11 +73,17 @@ static void correct_resource(const struct remedy_search *search, struct shape_fa
     if (facts->n_demand > 0)
         qsort(demand, facts->n_demand, sizeof *demand, compare_amounts);
     facts->demand = demand;
+    if (role->chosen &&
+        policy_is_gpu_resource(cluster_policy(search->trials.fork), missing->meant)) {
+        facts->wants = role->chosen->wants;
+        facts->allow_shared = role->chosen->allow_shared;
+        facts->legacy_affinity = role->chosen->legacy_affinity;
+    }
 }
 
 static void correct_model(const struct remedy_search *search, struct shape_facts *facts)
 {
-    const struct missing_name *missing = &search->question->headline->missing;
+    const struct missing_name *missing = &search->missing;
     struct model_wants *wants = &facts->wants;
     struct gpu_model *accept =
         arena_copy(search->arena, wants->accept, wants->n_accept, sizeof *wants->accept);
@@ -88,7 +96,7 @@ static void correct_model(const struct remedy_search *search, struct shape_facts
 
 static void correct_toleration(const struct remedy_search *search, struct shape_facts *facts)
 {
-    const struct missing_name *missing = &search->question->headline->missing;
+    const struct missing_name *missing = &search->missing;
     struct toleration *tolerations =
         arena_copy(search->arena, facts->tolerations, facts->n_tolerations, sizeof *tolerations);
     for (size_t i = 0; i < facts->n_tolerations; i++) {
@@ -100,11 +108,11 @@ static void correct_toleration(const struct remedy_search *search, struct shape_
 
 static const struct shape_facts *corrected_facts(const struct remedy_search *search)
 {
-    const struct missing_name *missing = &search->question->headline->missing;
+    const struct missing_name *missing = &search->missing;
     struct shape_facts *facts = remedies_copy_facts(search);
     for (size_t i = 0; i < search->trials.n_roles; i++) {
         if (missing->kind == MISSING_RESOURCE)
-            correct_resource(search, &facts[i]);
+            correct_resource(search, &search->trials.roles[i], &facts[i]);
         else if (missing->kind == MISSING_MODEL)
             correct_model(search, &facts[i]);
         else if (missing->kind == MISSING_TOLERATION)
@@ -113,6 +121,47 @@ static const struct shape_facts *corrected_facts(const struct remedy_search *sea
             correct_labels(search, &facts[i]);
     }
     return facts;
+}
+
+static bool try_correction(struct remedy_search *search, struct trial_end *ret_end)
+{
+    const struct missing_name *missing = &search->missing;
+    const struct trial trial = {
+        .facts = corrected_facts(search),
+        .namespace_ = missing->kind == MISSING_NAMESPACE ? missing->meant : NULL,
+        .priority_class = missing->kind == MISSING_PRIORITY_CLASS ? missing->meant : NULL,
+    };
+    return trial_run(&search->trials, &trial, ret_end);
+}
+
+/* Of several values, the node is that of the last pod of each. */
+static void add_end(struct trial_end *all, const struct trial_end *end)
+{
+    all->n_pods = end->n_pods;
+    all->nodes[all->n_nodes++] =
+        end->nodes[end->n_nodes > 0 && end->n_nodes < TRIAL_NODES ? end->n_nodes - 1 : 0];
+}
+
+/* One of the values that there are. */
+static const char *correct_value(struct remedy_search *search, struct trial_end *all)
+{
+    const struct name_view names = {search->question->candidates, search->arena};
+    const char *values[NODE_NAMES_VALUES];
+    const size_t n = node_names_near_values(&names, &search->missing, values);
+    const char *text = "";
+    for (size_t i = 0, n_fit = 0; i < n; i++) {
+        struct trial_end end;
+        search->missing.meant = values[i];
+        if (!try_correction(search, &end))
+            continue;
+        values[n_fit++] = values[i];
+        add_end(all, &end);
+    }
+    for (size_t i = 0; i < all->n_nodes; i++)
+        text = remedies_join(text, values[i], i + 1 == all->n_nodes, "or", search->arena);
+    if (trials_n_pods(&search->trials) > 1)
+        all->n_nodes = 0; /* no single node is that of all pods */
+    return text;
 }
 
 void remedies_correct(struct remedy_search *search)
@@ -127,19 +176,17 @@ void remedies_correct(struct remedy_search *search)
         [MISSING_PRIORITY_CLASS] = "spec.priorityClassName",
         [MISSING_RUNTIME_CLASS] = "spec.runtimeClassName",
     };
-    const struct missing_name *missing = &search->question->headline->missing;
-    struct trial_end end;
-    if (!missing->meant)
-        return;
-    const struct trial trial = {
-        .facts = corrected_facts(search),
-        .namespace_ = missing->kind == MISSING_NAMESPACE ? missing->meant : NULL,
-        .priority_class = missing->kind == MISSING_PRIORITY_CLASS ? missing->meant : NULL,
-    };
-    if (trial_run(&search->trials, &trial, &end))
+    const struct missing_name *missing = &search->missing;
+    struct trial_end end = {0};
+    const char *right = "";
+    if (missing->meant && try_correction(search, &end))
+        right = missing->meant;
+    else if (!missing->meant && missing->kind == MISSING_VALUE)
+        right = correct_value(search, &end);
+    if (right[0])
         remedies_offer(
             search, "correct",
-            arena_printf(search->arena, "write %s in %s", missing->meant,
+            arena_printf(search->arena, "write %s in %s", right,
                          missing->is_in_affinity ? "the node affinity" : FIELDS[missing->kind]),
             &end, NULL);
 }
@@ -215,8 +262,7 @@ static bool accept_models(struct remedy_search *search)
         if (!remedies_try(search, facts, &end))
             continue;
         names[all.n_nodes] = models[i].name;
-        all.n_pods = end.n_pods;
-        all.nodes[all.n_nodes++] = end.nodes[end.n_nodes < TRIAL_NODES ? end.n_nodes - 1 : 0];
+        add_end(&all, &end);
     }
     for (size_t i = 0; i < all.n_nodes; i++)
         text = remedies_join(text, names[i], i + 1 == all.n_nodes, "or", search->arena);
@@ -641,7 +687,7 @@ static void drop_demand(const struct remedy_search *search, struct shape_facts *
 /* Of two resources that no node has together. */
 static void ask_for_one(struct remedy_search *search)
 {
-    const struct missing_name *missing = &search->question->headline->missing;
+    const struct missing_name *missing = &search->missing;
     const char *const resources[] = {missing->name, missing->value};
     const char *text = "";
     struct trial_end either = {0};

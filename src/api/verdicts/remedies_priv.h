@@ -13,6 +13,7 @@ struct remedy_search {
     const struct fit_question *failing;
     const struct pod_shape *shape; /* of the failing role */
     struct near_miss *near_miss;
+    struct missing_name missing; /* of the headline */
     json_t *found;
     struct arena *arena;
 };

@@ -20,9 +20,10 @@ struct trial_role {
     const char *namespace_;
     const struct fit_question *question; /* of the fork; `peer` is set if it has peers */
     int64_t n;
-    int64_t n_placed; /* that fit as they are */
-    bool is_new;      /* they do not wait yet */
-    bool per_node;    /* of a DaemonSet: one on each node that admits it, whatever n is */
+    int64_t n_placed;                 /* that fit as they are */
+    bool is_new;                      /* they do not wait yet */
+    const struct shape_facts *chosen; /* by what nothing reads while they ask for no GPU; NULL */
+    bool per_node; /* of a DaemonSet: one on each node that admits it, whatever n is */
 };
 
 struct trials {

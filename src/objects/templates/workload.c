@@ -225,6 +225,16 @@ static const char *annotation_of(const struct manifest *manifest, const json_t *
     return text ? arena_strdup(manifest->arena, text) : NULL;
 }
 
+static const struct shape_facts *chosen_by(const struct manifest *manifest, const json_t *pod)
+{
+    struct shape_facts *chosen = ARENA_NEW(manifest->arena, struct shape_facts);
+    const char *refusal = NULL;
+    struct err err;
+    const int r = annotations_read(json_member(pod, "metadata"), manifest->policy, manifest->arena,
+                                   chosen, &refusal, &err);
+    return r == 0 && !refusal ? chosen : NULL;
+}
+
 static void keep_texts(const struct manifest *manifest, const json_t *pod,
                        struct workload *workload)
 {
@@ -233,6 +243,8 @@ static void keep_texts(const struct manifest *manifest, const json_t *pod,
     const char *exclude = annotation_of(manifest, pod, ANNOTATION_EXCLUDE_MODELS);
     workload->chooses_gpus =
         models || exclude || annotation_of(manifest, pod, ANNOTATION_MIN_GPU_MEMORY);
+    if (workload->chooses_gpus)
+        workload->chosen = chosen_by(manifest, pod);
     if (wants->n_accept > 0)
         workload->models_text = models;
     if (wants->n_exclude > 0)

@@ -334,6 +334,9 @@ static void test_near_resources(void **state)
     assert_true(nearest_is_resource("gpus", "nvidia.com/gpu"));
     assert_true(nearest_is_resource("mem", "memory"));
     assert_true(nearest_is_resource("nvidai.com/gpu", "nvidia.com/gpu"));
+    assert_true(nearest_is_resource("nvidia.con/gpu", "nvidia.com/gpu"));
+    assert_true(nearest_is_resource("nvidia.cmo/gpu", "nvidia.com/gpu"));
+    assert_false(nearest_is_resource("nvidia.com/mig-2g.5gb", "nvidia.com/mig-1g.5gb"));
     assert_false(nearest_is_resource("me", "memory"));
     assert_false(nearest_is_resource("amd.com/gpu", "nvidia.com/gpu"));
 }
