@@ -203,13 +203,16 @@ static void say_if_none(const struct session *session, const json_t *part, const
     const enum form form = session->arguments.form;
     const char *selector = session->arguments.selector;
     const char *namespace_ = session->namespace_;
+    const char *model = session->arguments.model;
     const char *what = "hold GPUs";
     if (form == FORM_JSON || form == FORM_YAML || json_array_size(json_member(part, list)) > 0)
         return;
+    if (model)
+        what = arena_printf(session->arena, "hold GPUs of the model %.100s", model);
     if (selector)
         what = arena_printf(session->arena, "match the selector %.300s", selector);
     else if (namespace_)
-        what = arena_printf(session->arena, "in the namespace %.300s hold GPUs", namespace_);
+        what = arena_printf(session->arena, "in the namespace %.300s %s", namespace_, what);
     (void)session_complain(session, arena_printf(session->arena, "no %s %s", list, what),
                            EXIT_FINE);
 }

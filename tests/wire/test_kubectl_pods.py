@@ -63,6 +63,8 @@ def test_a_namespace_that_does_not_exist(service, verb, form):
 
 def test_a_model():
     """Who holds these GPUs."""
+    for words, where in (((), ""), (("-n", "ml-training"), "in the namespace ml-training ")):
+        assert gpu("pods", *FILE, "--model", "H100", *words).stderr == f"kubectl gpu: no pods {where}hold GPUs of the model H100\n"
     assert {tuple(model.split("-")[0] for model in each) for each in models(*FILE, "--model", "V100").values()} == {("V100",)}
 
 
