@@ -291,6 +291,16 @@ def table_of(service, manifest, width=80):
     return service.post(f"/v1/dry-run?output=table&width={width}", json.dumps(manifest)).text
 
 
+def test_why_not_elsewhere_names_the_most_wanted_models_first(service):
+    """Nodes of no model last; equal ones by name."""
+    lines = table_of(service, pod("asks", 16, metadata={"namespace": "ml-training"})).splitlines()
+    assert "    7  no nvidia.com/gpu      mi300x-1, p100-alpha-1, m40-alpha-1, +4" in lines
+    assert "    2  taint not tolerated    t4-gke-1, cp-1" in lines
+    models = {each["name"]: each["model"] for each in service.get("/v1/inventory").json()["nodes"]}
+    (workload,) = service.post("/v1/dry-run", pod("asks", 16, metadata={"namespace": "ml-training"})).json()["workloads"]
+    assert [models.get(each["node"], "") for each in workload["nodes"]] == [each["model"] for each in workload["nodes"]]
+
+
 def of_kind(kind, name, template, **spec):
     labels = {"app": name}
     template = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}

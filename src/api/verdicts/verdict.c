@@ -171,7 +171,10 @@ static json_t *candidate_json(const struct pod_query *query, const struct node_v
 {
     const enum reason reason = candidate->verdict;
     const struct node *node = candidate->node;
-    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o*}", "node", node_name(node), "fits",
+    const struct gpu_kind *gpus = node_traits_next_kind(node_traits(node), NULL);
+    char model[2 * GPU_MODEL_TEXT_MAX];
+    return json_pack("{s:s, s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o*}", "node", node_name(node),
+                     "model", gpus ? gpu_model_text(&gpus->model, model) : "", "fits",
                      reason == REASON_FITS, "score",
                      reason == REASON_FITS ? json_integer(candidate->score) : json_null(), "reason",
                      reason_name(reason), "message", verdict_message(query, node, reason), "help",
@@ -353,14 +356,47 @@ static int compare_refusals(const struct why_row *a, const struct why_row *b)
 
 #define WHICH_SHOWN ((size_t)3)
 
-static struct why_row *collect_refusals(const json_t *nodes, bool wide, struct arena *arena)
+/* A node that the pod does not fit. */
+struct refused_node {
+    const json_t *json;
+    size_t worth, i;
+};
+
+/* The most wanted models first, then by name, which is the order of the list. */
+static int compare_worth(const void *a, const void *b)
 {
-    struct why_row *refusals = NULL;
+    const struct refused_node *left = a;
+    const struct refused_node *right = b;
+    if (left->worth != right->worth)
+        return left->worth < right->worth ? -1 : 1;
+    return left->i < right->i ? -1 : 1;
+}
+
+static size_t refused_by_worth(const json_t *nodes, struct arena *arena,
+                               struct refused_node **ret_items)
+{
+    struct refused_node *items = ARENA_ARRAY(arena, struct refused_node, json_array_size(nodes));
+    size_t n = 0;
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (nodes, i, node) {
-        if (fits(node))
-            continue;
+        if (!fits(node)) {
+            items[n] = (struct refused_node){node, gpu_worth(text_member(node, "model")), n};
+            n++;
+        }
+    }
+    qsort(items, n, sizeof *items, compare_worth);
+    *ret_items = items;
+    return n;
+}
+
+static struct why_row *collect_refusals(const json_t *nodes, bool wide, struct arena *arena)
+{
+    struct why_row *refusals = NULL;
+    struct refused_node *refused = NULL;
+    const size_t n = refused_by_worth(nodes, arena, &refused);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *node = refused[i].json;
         const char *why = text_one_line(why_text(node, arena), arena);
         struct why_row *refusal = find_refusal(&refusals, why, arena);
         const char *name = text_member(node, "node");

@@ -44,17 +44,19 @@ static void test_nodes(void **state)
     const json_t *nodes = json_object_get(first_workload(result), "nodes");
     assert_int_equal(json_array_size(nodes), 4);
     assert_json(json_array_get(nodes, 0),
-                "{'node':'a100-1','fits':true,'score':10,"
+                "{'node':'a100-1','model':'A100-SXM4-80GB','fits':true,'score':10,"
                 "'reason':'fits','message':'the pod fits','help':'','lacks':{}}");
     assert_json(json_array_get(nodes, 1),
-                "{'node':'a100-2','fits':false,'score':null,'reason':'taint','message':'the node "
+                "{'node':'a100-2','model':'A100-SXM4-80GB','fits':false,'score':null,'reason':'"
+                "taint','message':'the node "
                 "has a taint that the pod does not tolerate: dedicated=ml:NoSchedule','help':'add "
                 "a toleration to the pod, or remove the taint from the node','lacks':{}}");
-    assert_json(json_array_get(nodes, 2),
-                "{'node':'cpu-1','fits':false,'score':null,'reason':'gpu_absent','message':'the "
-                "node has no GPUs of the requested resource: "
-                "nvidia.com/gpu','help':'request a GPU resource that the node has, or check its "
-                "device plugin','lacks':{'nvidia.com/gpu':2}}");
+    assert_json(
+        json_array_get(nodes, 2),
+        "{'node':'cpu-1','model':'','fits':false,'score':null,'reason':'gpu_absent','message':'the "
+        "node has no GPUs of the requested resource: "
+        "nvidia.com/gpu','help':'request a GPU resource that the node has, or check its "
+        "device plugin','lacks':{'nvidia.com/gpu':2}}");
     json_decref(result);
 }
 

@@ -192,7 +192,8 @@ static void test_a_pending_pod_explained(void **state)
     assert_json(json_object_get(json_object_get(answer, "pod"), "name"), "'wide'");
     assert_int_equal(json_array_size(nodes), 3);
     assert_json(json_array_get(nodes, 0),
-                "{'node':'a','fits':false,'score':null,'reason':'gpu_free','message':'the node has "
+                "{'node':'a','model':'','fits':false,'score':null,'reason':'gpu_free','message':'"
+                "the node has "
                 "too few free GPUs now: nvidia.com/gpu',"
                 "'help':'wait until pods there end, or evict some','lacks':{'nvidia.com/gpu':3}}");
     json_decref(answer);
