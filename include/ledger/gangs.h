@@ -1,6 +1,7 @@
 /*
  * gangs: groups of pods of which none is bound before there is room for all: those of the
- * annotations gpu-extender.io/gang and gpu-extender.io/gang-size.
+ * annotations gpu-extender.io/gang and gpu-extender.io/gang-size, or of the policy's
+ * gangs.conventions.
  *
  * A group's state is a function of what the ledger shows: members that are bound, members that can
  * be scheduled and are not, and the greatest size that a member names. A member has neither ended

@@ -239,13 +239,15 @@ static const char *const NEVER_HELD[] = {"kueue.x-k8s.io/pod-group-fast-admissio
                                          "leaderworkerset.sigs.k8s.io/exclusive-topology"};
 #define TASK_GROUPS_BYTES_MAX ((size_t)8192)
 
-/* NULL: nothing. */
+/* NULL: nothing; for other projects an empty value, too, names no group. */
 static const char *said(const json_t *metadata, const struct gang_source *source, const char *key)
 {
     const char *label = json_string_value(json_member(json_member(metadata, "labels"), key));
-    return label && source != &OWN
-               ? label
-               : json_string_value(json_member(json_member(metadata, "annotations"), key));
+    const char *text = json_string_value(json_member(json_member(metadata, "annotations"), key));
+    if (source == &OWN)
+        return text;
+    text = label ? label : text;
+    return text && *text ? text : NULL;
 }
 
 /* YuniKorn's list, of the group's name. NULL: it is not in there. */

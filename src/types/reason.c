@@ -18,8 +18,8 @@ static const struct reason_row REASONS[N_REASONS] = {
     [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory",
                              "wait until the node has registered with the API server"},
     [REASON_GANG_FORMING] = {"gang_forming", PREFIX "the group is not complete",
-                             "wait until all pods of the group exist, or correct the annotation "
-                             "gpu-extender.io/gang-size"},
+                             "wait until all pods of the group exist, or correct the size that "
+                             "they name (gpu-extender.io/gang-size)"},
     [REASON_GANG_WAITING] = {"gang_waiting", PREFIX "the group does not fit now",
                              "wait: no pod of the group is bound before there is room for all"},
     [REASON_GANG_PLACE] = {"gang_place", PREFIX "the pod's place in its group is on another node",

@@ -296,6 +296,8 @@ static const struct {
     {"", KUEUE("train", "4") "}}", NULL, NULL},
     {"lws/serve", KUEUE("train", "4") "}}", NULL, NULL},
     {OTHERS, KUEUE("train", "4") "}}", "train 4", NULL},
+    {OTHERS, KUEUE("", "4") "}}", NULL, NULL},
+    {OTHERS, KUEUE("train", "") "}}", NULL, NULL},
     {OTHERS, KUEUE("train", "65") "}}", NULL,
      "annotation kueue.x-k8s.io/pod-group-total-count: is 65, should be at most 64 (the policy's "
      "gangs.maxSize)"},
