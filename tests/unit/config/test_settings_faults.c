@@ -108,8 +108,7 @@ static const struct fault ENFORCED[] = {
 static const struct fault QUOTAS[] = {
     {HEAD "quotas: {a: 1}\n", "3:9: quotas: is an object, should be a list of quotas"},
     {HEAD "quotas: [a]\n", "3:10: quotas[0]: is the string \"a\", should be a mapping"},
-    {HEAD "quotas: [{names: a}]\n",
-     "3:11: quotas[0].names: unknown key; did you mean name?"},
+    {HEAD "quotas: [{names: a}]\n", "3:11: quotas[0].names: unknown key; did you mean name?"},
     {HEAD "quotas: [{teams: a}]\n",
      "3:11: quotas[0].teams: unknown key; known here: name, namespaces, namespaceSelector, "
      "limits"},

@@ -79,7 +79,7 @@ static void test_a_fork_has_the_resource_names_of_nodes(void **state)
     fixture_put_pod(fixture, "p1", "n1", invented(fixture, "example.com/x"));
     fixture_put_pod(fixture, "p2", "", invented(fixture, "example.com/y"));
     struct cluster *fork = cluster_fork(fixture->cluster);
-    assert_int_equal(fork->n_fork_resources, 2);
+    assert_int_equal(HASH_COUNT(fork->fork_resources), 2);
     assert_non_null(cluster_find_resource(fork, GPU));
     assert_null(cluster_find_resource(fork, "example.com/x1"));
     cluster_fork_free(fork);
