@@ -78,6 +78,16 @@ def test_a_common_mistake_is_named(row, labelled):
     assert row["says"] in " ".join(told.split())  # lines wrap
 
 
+LOST_WISHES = [row for row in ROWS if "unknown key" in row["says"] or "has no effect" in row["says"]]
+
+
+@pytest.mark.parametrize("row", LOST_WISHES, ids=lambda row: row["mistake"])
+def test_a_wish_that_nobody_reads_is_a_mistake(row, labelled):
+    """The pod would go anywhere."""
+    (job,) = labelled.post("/v1/dry-run", manifest_of(row)).json()["jobs"]
+    assert job["verdict"]["result"] == "mistake", job["verdict"]
+
+
 def test_there_are_many_mistakes():
     assert len({row["mistake"] for row in ROWS}) == len(ROWS)
     assert len(ROWS) + len(MISTAKES) + len(NOT_UNDERSTOOD) + len(NOT_EVALUATED) >= 80

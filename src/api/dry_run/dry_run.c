@@ -152,6 +152,23 @@ static const char *over_limit(const struct job *job, const struct manifest_warni
                         key + 1, (int)(rest - warning->message), warning->message, line, rest);
 }
 
+/* "The label gpu-extender.io/models in line 7 has no effect; write it under metadata.annotations."
+ * Of our keys that wish nothing, so that the pods may go anywhere. NULL: it is something else. */
+static const char *lost_wish(const struct job *job, const struct manifest_warning *warning,
+                             const char *line)
+{
+    const char *key = strrchr(warning->path, '[');
+    const char *text = warning->message;
+    const bool is_unknown = strncmp(text, "unknown key", 11) == 0;
+    const bool is_label = strncmp(text, "a label ", 8) == 0;
+    if (!key || (!is_unknown && !is_label && strncmp(text, "has no effect", 13) != 0))
+        return NULL;
+    return arena_printf(job->dry_run->arena, "The %s %.*s%s %s%s%s",
+                        is_label ? "label" : "annotation", (int)strcspn(key + 1, "]"), key + 1,
+                        line, is_unknown ? "is an " : "", text + (is_label ? 8 : 0),
+                        text[strlen(text) - 1] == '?' ? "" : ".");
+}
+
 static bool tell_mistake(struct job *job)
 {
     struct arena *arena = job->dry_run->arena;
@@ -165,6 +182,8 @@ static bool tell_mistake(struct job *job)
         const char *text = unknown_field(job, warning, line);
         if (!text)
             text = over_limit(job, warning, line);
+        if (!text)
+            text = lost_wish(job, warning, line);
         if (!text || strcmp(warning->object, object) != 0)
             continue;
         job->headline = headline_new(RESULT_MISTAKE, CAUSE_REQUEST, text);
