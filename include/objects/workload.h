@@ -88,6 +88,8 @@ struct workload_list {
     size_t n_inline;            /* pods without a template around them */
     size_t n_lookups;           /* for the warnings: names compared with all known ones */
     size_t n_objects;           /* not lists */
+    const char *const *texts;   /* of the manifest, for the lines of later warnings */
+    size_t n_texts;
     struct device_request_list requests;
     struct given_claims given;
     struct given_devices given_devices;

@@ -5,6 +5,7 @@ the reason. mistakes.yaml has a row for each mistake that people make.
 """
 
 import glob
+import json
 import os
 import re
 import subprocess
@@ -86,6 +87,28 @@ def test_a_wish_that_nobody_reads_is_a_mistake(row, labelled):
     """The pod would go anywhere."""
     (job,) = labelled.post("/v1/dry-run", manifest_of(row)).json()["jobs"]
     assert job["verdict"]["result"] == "mistake", job["verdict"]
+
+
+def test_names_that_no_node_has_have_their_line(labelled):
+    text = """kind: Pod
+apiVersion: v1
+metadata: {name: a, namespace: ml}
+spec:
+  nodeSelector:
+    pool: gpu-larg
+  containers:
+  - name: side
+    image: x
+  - name: main
+    image: x
+    resources:
+      limits:
+        nvidia.com/gpus: 1
+"""
+    other = text.replace("name: a,", "name: b,")
+    for body, lines in ((text, [6, 14]), (f"{text}---\n{other}", [6, 14, 21, 29]), (json.dumps({"workloads": [text, other]}), [6, 14, 6, 14])):
+        answer = labelled.post("/v1/dry-run", body).json()
+        assert [warning.get("line") for warning in answer["warnings"]] == lines, body
 
 
 def test_there_are_many_mistakes():

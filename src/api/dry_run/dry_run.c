@@ -455,6 +455,34 @@ static json_t *skipped_json(const struct workload_list *list)
     return skipped;
 }
 
+/* Of warnings about names, which are found only now. Their paths begin with the object if there are
+ * several. */
+static void add_lines(const struct dry_run *dry_run, const struct workload_list *list)
+{
+    struct arena *arena = dry_run->arena;
+    const size_t n = json_array_size(dry_run->name_warnings);
+    struct manifest_warning *warnings = ARENA_ARRAY(arena, struct manifest_warning, n);
+    struct workload_list found = {.warnings = warnings, .n_warnings = n};
+    const struct workload *first = &list->items[0];
+    for (size_t i = 0; i < n; i++) {
+        const char *path = text_member(json_array_get(dry_run->name_warnings, i), "path");
+        const char *colon = dry_run->has_several_objects ? strstr(path, ": ") : NULL;
+        warnings[i] = (struct manifest_warning){
+            .object = colon ? arena_strndup(arena, path, (size_t)(colon - path))
+                            : arena_printf(arena, "%s %s/%s", first->kind, first->namespace_,
+                                           first->object_name),
+            .path = colon ? colon + 2 : path,
+            .message = ""};
+    }
+    for (size_t i = 0; i < list->n_texts; i++)
+        manifest_lines_find(list->texts[i], strlen(list->texts[i]), &found, 0);
+    for (size_t i = 0; i < n; i++) {
+        json_t *json = json_array_get(dry_run->name_warnings, i);
+        if (warnings[i].line > 0 && !json_object_get(json, "line"))
+            (void)json_object_set_new(json, "line", json_integer((json_int_t)warnings[i].line));
+    }
+}
+
 /* In a manifest of several objects, the path begins with the object. */
 static json_t *warnings_json(const struct dry_run *dry_run, const struct workload_list *list)
 {
@@ -470,6 +498,8 @@ static json_t *warnings_json(const struct dry_run *dry_run, const struct workloa
             (void)json_object_set_new(json, "line", json_integer((json_int_t)warning->line));
         (void)json_array_append_new(warnings, json);
     }
+    if (list->n > 0)
+        add_lines(dry_run, list);
     (void)json_array_extend(warnings, dry_run->name_warnings);
     return warnings;
 }

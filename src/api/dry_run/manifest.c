@@ -378,6 +378,19 @@ static int fail(const struct manifest_reader *reader, struct err *err)
     return -EINVAL;
 }
 
+/* Those of which lines are found. The caller may free what the request had. */
+static void keep_texts(struct manifest_reader *reader)
+{
+    const struct manifest_texts *texts = reader->texts;
+    const char **kept = ARENA_ARRAY(reader->arena, const char *, texts->n);
+    for (size_t i = 0; i < texts->n; i++) {
+        if (texts->items[i].text && texts->items[i].len <= MANIFEST_LINES_BYTES_MAX)
+            kept[reader->list.n_texts++] =
+                arena_strndup(reader->arena, texts->items[i].text, texts->items[i].len);
+    }
+    reader->list.texts = kept;
+}
+
 int manifest_read(const struct manifest_texts *texts, const struct api *api, struct arena *arena,
                   struct workload_list *ret_list, struct err *err)
 {
@@ -390,8 +403,10 @@ int manifest_read(const struct manifest_texts *texts, const struct api *api, str
         r = fail(&reader, err);
     if (r < 0 && texts->n == 1 && texts->items[0].text)
         err_prefix(err, "manifest: ");
-    if (r == 0)
+    if (r == 0) {
+        keep_texts(&reader);
         *ret_list = reader.list;
+    }
     return r;
 }
 

@@ -40,8 +40,10 @@ int manifest_read_body(const struct manifest_texts *body, const struct api *api,
 /* The lines of a manifest that its warnings are about. Reads the text again, with the position
  * of every key, because positions take more memory than the values. */
 
-/* Sets the lines of the warnings from the first on, where they are found. Not in long texts, or in
- * one line. */
+#define MANIFEST_LINES_BYTES_MAX ((size_t)256 * 1024)
+
+/* Sets the lines of the warnings from the first on, where they are found. Not in longer texts,
+ * or in one line. */
 void manifest_lines_find(const char *text, size_t len, struct workload_list *list, size_t first);
 
 #endif

@@ -11,7 +11,6 @@
 #include <string.h>
 
 /* A position takes up to 200 bytes, and a value at least 2 bytes of text. */
-#define TEXT_BYTES_MAX ((size_t)256 * 1024)
 #define VALUES_MAX ((size_t)100000)
 #define DEPTH_MAX ((size_t)100)
 #define PATH_BYTES_MAX 4096
@@ -62,6 +61,35 @@ static size_t next_index(const json_t *array, const char *path, size_t len)
     return i;
 }
 
+/* A member of the object that has a member of that name: resources have it in limits. */
+static const json_t *member_with(const json_t *object, const char *name, size_t len)
+{
+    const char *key = NULL;
+    json_t *member = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)object, key, member) {
+        for (void *at = json_object_iter(member); at; at = json_object_iter_next(member, at)) {
+            const char *own = json_object_iter_key(at);
+            if (strlen(own) == len && strncmp(own, name, len) == 0)
+                return member;
+        }
+    }
+    return NULL;
+}
+
+/* The first element in which the path "resources[NAME]" is; NULL: in none. */
+static const json_t *element_with(const json_t *array, const char *path)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *element = json_array_get(array, i);
+        const char *key = next_key(element, path);
+        const char *rest = key ? path + strlen(key) : "";
+        if (*rest == '[' &&
+            member_with(json_object_get(element, key), rest + 1, strcspn(rest + 1, "]")))
+            return element;
+    }
+    return NULL;
+}
+
 /* In brackets: an element of an array, or a member of a map. */
 static const json_t *step_into(const struct lines_of *lines, const json_t *value,
                                const char *inside, size_t len, size_t *line)
@@ -76,8 +104,10 @@ static const json_t *step_into(const struct lines_of *lines, const json_t *value
     }
     const char *key = NULL;
     json_t *member = NULL;
-    json_object_foreach ((json_t *)(uintptr_t)value, key, member) {
+    const json_t *below = member_with(value, inside, len);
+    json_object_foreach ((json_t *)(uintptr_t)(below ? below : value), key, member) {
         if (strlen(key) == len && strncmp(key, inside, len) == 0) {
+            value = below ? below : value;
             *line = yaml_place_of_key(lines->places, value, key).line;
             return member;
         }
@@ -90,6 +120,8 @@ static size_t line_of(const struct lines_of *lines, const json_t *value, const c
                       size_t line)
 {
     while (value && *path) {
+        if (json_is_array(value) && *path != '[' && !(value = element_with(value, path)))
+            break;
         const char *key = *path == '[' ? NULL : next_key(value, path);
         const char *end = *path == '[' ? strchr(path, ']') : NULL;
         if (key) {
@@ -151,7 +183,7 @@ void manifest_lines_find(const char *text, size_t len, struct workload_list *lis
     struct lines_of lines = {.list = list, .first = first};
     const struct json_stream_handler handler = {
         .on_item = on_object, .on_envelope = on_object, .context = &lines};
-    if (len > TEXT_BYTES_MAX || first == list->n_warnings || !memchr(text, '\n', len))
+    if (len > MANIFEST_LINES_BYTES_MAX || first == list->n_warnings || !memchr(text, '\n', len))
         return;
     const struct yaml_options options = {
         .max_depth = DEPTH_MAX, .max_values = VALUES_MAX, .ret_places = &lines.places};
