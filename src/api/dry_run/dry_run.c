@@ -478,7 +478,8 @@ static void add_lines(const struct dry_run *dry_run, const struct workload_list 
         manifest_lines_find(list->texts[i], strlen(list->texts[i]), &found, 0);
     for (size_t i = 0; i < n; i++) {
         json_t *json = json_array_get(dry_run->name_warnings, i);
-        if (warnings[i].line > 0 && !json_object_get(json, "line"))
+        const bool is_of_field = !strchr(warnings[i].path, ' '); /* not "Deployment ml/web" */
+        if (is_of_field && warnings[i].line > 0 && !json_object_get(json, "line"))
             (void)json_object_set_new(json, "line", json_integer((json_int_t)warnings[i].line));
     }
 }

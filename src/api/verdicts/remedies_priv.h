@@ -44,6 +44,9 @@ const struct node *remedies_next_near(const struct remedy_search *search, enum v
 /* taint NULL: any effect. */
 void remedies_tolerate(const struct remedy_search *search, struct shape_facts *facts,
                        const char *key, const struct taint *taint);
+/* A DaemonSet also makes pods for nodes that can never run them, unless a label leaves them out.
+ * Adds such a label, and returns whether that is enough. */
+bool remedies_choose_nodes(struct remedy_search *search);
 /* "a, b", or "a or b" with the last name. */
 const char *remedies_join(const char *text, const char *name, bool is_last, const char *joint,
                           struct arena *arena);
