@@ -16,3 +16,75 @@ def test_command(command, output):
     here = command.replace("build/run", os.path.dirname(BINARY))
     done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert re.fullmatch(marked.pattern_of(output), done.stdout), f"$ {command}\nsays now:\n{done.stdout}{done.stderr}"
+
+
+MANIFEST = """spec:
+  containers:
+  - command:
+    - kube-scheduler
+    - --authentication-kubeconfig=/etc/kubernetes/scheduler.conf
+    - --kubeconfig=/etc/kubernetes/scheduler.conf
+    image: registry.k8s.io/kube-scheduler:v1.36.3
+    volumeMounts:
+    - mountPath: /etc/kubernetes/scheduler.conf
+      name: kubeconfig
+  volumes:
+  - hostPath:
+      path: /etc/kubernetes/scheduler.conf
+    name: kubeconfig
+"""
+EDIT, OFF = marked.block("docs/INSTALL.md", "edit-scheduler"), marked.block("docs/INSTALL.md", "off")
+
+
+class Machine:
+    """A machine whose /etc/kubernetes is a folder; kubeadm has written kube-scheduler's manifest."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.manifest, self.backup = folder / "manifests/kube-scheduler.yaml", folder / "gpu-extender/kube-scheduler.yaml.backup"
+        for path in (self.manifest, self.backup):
+            path.parent.mkdir()
+        self.manifest.write_text(MANIFEST)
+
+    def run(self, commands):
+        """Returns the output and the manifest."""
+        here = commands.replace("/etc/kubernetes", str(self.folder))
+        done = subprocess.run(["bash", "-c", here], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+        return done.stdout + done.stderr, self.manifest.read_text()
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def test_a_second_edit_changes_nothing(machine):
+    said, edited = machine.run(EDIT)
+    assert said == "" and edited.count("--config=") == 1 and edited.count("name: gpu-extender\n") == 2
+    said, again = machine.run(EDIT)
+    assert "not changed" in said and "--config=" in said and again == edited
+    assert machine.backup.read_text() == MANIFEST and len(os.listdir(machine.backup.parent)) == 1
+
+
+def test_an_edit_switches_on_again_after_an_emergency_off(machine):
+    _, edited = machine.run(EDIT)
+    _, off = machine.run(OFF)
+    assert "--config=" not in off
+    assert machine.run(EDIT) == ("", edited)
+    assert machine.backup.read_text() == MANIFEST and len(os.listdir(machine.backup.parent)) == 1
+
+
+def test_an_edit_of_what_kubeadm_rewrote_keeps_both_backups(machine):
+    _, edited = machine.run(EDIT)
+    newer = MANIFEST.replace("v1.36.3", "v1.37.2")
+    machine.manifest.write_text(newer)
+    assert machine.run(EDIT) == ("", edited.replace("v1.36.3", "v1.37.2"))
+    backups = [path.read_text() for path in sorted(machine.backup.parent.iterdir())]
+    assert backups == [newer, MANIFEST]
+
+
+def test_a_configuration_of_its_own_is_left(machine):
+    own = MANIFEST.replace("- --kubeconfig=", "- --config=/etc/own.yaml\n    - --kubeconfig=")
+    machine.manifest.write_text(own)
+    said, left = machine.run(EDIT)
+    assert "--config=/etc/own.yaml" in said and left == own and not machine.backup.exists()
