@@ -187,10 +187,14 @@ def test_control_characters_reach_no_terminal():
                 assert "a" in shown and not has_control(shown)
 
 
-DOCUMENTED = marked.commands("docs/KUBECTL-GPU.md", "what-if") + marked.commands("docs/QUOTA.md", "what-if")
+DOCUMENTED = [
+    *marked.commands("docs/KUBECTL-GPU.md", "what-if"),
+    *marked.commands("docs/QUOTA.md", "what-if"),
+    *marked.commands("docs/KUBE-SCHEDULER.md", "groups"),
+]
 
 
-@pytest.mark.parametrize("command, output", DOCUMENTED, ids=["what-if", "quota"])
+@pytest.mark.parametrize("command, output", DOCUMENTED, ids=[command[:60] for command, _ in DOCUMENTED])
 def test_the_documents_command(tmp_path, command, output):
     (tmp_path / "kubectl-gpu").symlink_to(PLUGIN)
     here = command.replace("kubectl gpu", f"{tmp_path}/kubectl-gpu")
