@@ -6,10 +6,9 @@ Waits poll what the service reports (metrics, /readyz, /v1/inventory) and end as
 import json
 import os
 import re
-import time
 
 from objects import GPU
-from service import BINARY, LIMIT_S, LITTLE_QUARANTINE, Service
+from service import BINARY, LITTLE_QUARANTINE, Service
 
 SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'([a-z]+)="([^"]*)"')
@@ -71,15 +70,6 @@ class Follower(Service):
     def _wait_until_ready(self):
         if self.ready:
             super()._wait_until_ready()
-
-    def wait(self, what, done, shown=lambda: ""):
-        """Waits until done() returns a true value; returns it. It asks less often what takes longer: each question costs processor time."""
-        end, pause_s = time.monotonic() + LIMIT_S, 0.02
-        while not (said := done()):
-            assert time.monotonic() < end, f"waited in vain until {what}:\n{shown()}\n{self.get('/readyz')}\n{self.log.text()}"
-            time.sleep(pause_s)
-            pause_s = min(1.3 * pause_s, 0.1)
-        return said
 
     def metric(self, name, without=(), **labels):
         """The sum over all samples that have these labels, and none of the pairs in without."""

@@ -173,6 +173,15 @@ class Service:
         finally:
             connection.close()
 
+    def wait(self, what, done, shown=lambda: ""):
+        """Waits until done() returns a true value; returns it. It asks less often what takes longer: each question costs processor time."""
+        end, pause_s = time.monotonic() + LIMIT_S, 0.02
+        while not (said := done()):
+            assert time.monotonic() < end, f"waited in vain until {what}:\n{shown()}\n{self.get('/readyz')}\n{self.log.text()}"
+            time.sleep(pause_s)
+            pause_s = min(1.3 * pause_s, 0.1)
+        return said
+
     def get(self, path, headers=None):
         return self.ask("GET", path, None, headers)
 
