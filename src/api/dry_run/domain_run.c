@@ -96,6 +96,7 @@ static void count(struct manifest_gang *gang, const struct workload_list *list,
         if (!are_one_group(gang->first, workload))
             continue;
         const int64_t gpus = gpus_of_pod(workload, policy);
+        gang->n_templates++;
         gang->differs = gang->differs || (most >= 0 && gpus != most);
         if (gpus > most)
             gang->largest = workload;

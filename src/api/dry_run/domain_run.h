@@ -30,6 +30,7 @@ int64_t domain_run_gpus(const struct pod_shape *shape);
 struct manifest_gang {
     const struct workload *first, *largest; /* by their GPUs */
     int64_t n_pods;
+    size_t n_templates;     /* in the manifest */
     int64_t n_like_largest; /* so many of the largest need as many GPUs as all */
     bool differs;           /* not all need the same GPUs */
     bool is_chosen;

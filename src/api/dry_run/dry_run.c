@@ -300,8 +300,10 @@ static size_t add_group(const struct job *job, struct trial_role *roles, size_t 
 static void search(const struct job *job, json_t *json)
 {
     struct dry_run *dry_run = job->dry_run;
-    struct trial_role *roles =
-        ARENA_ARRAY(dry_run->arena, struct trial_role, job->n_roles + job->list->n);
+    const struct manifest_gang *gang =
+        is_without_domain(job) ? job->roles[job->i_deciding].gang : NULL;
+    struct trial_role *roles = ARENA_ARRAY(dry_run->arena, struct trial_role,
+                                           job->n_roles + (gang ? gang->n_templates : 0));
     cluster_fork_rewind(dry_run->fork);
     for (size_t i = 0; i < job->n_roles; i++)
         roles[i] = trial_role_of(dry_run, job->roles[i].workload, &job->roles[i]);
