@@ -101,6 +101,15 @@ def test_every_route_is_in_the_manual_of_the_policy_file():
     assert [path for path in paths if not re.search(rf"{re.escape(path)}[,;.\n]", manual)] == []
 
 
+@pytest.mark.parametrize("namespace, status", [("ml-training", 0), ("ml-trainig", 1)])
+def test_a_warning_about_a_quota_can_fail_a_job(tmp_path, namespace, status):
+    (tmp_path / "quota.yaml").write_text(read("examples/policy-quotas.yaml").replace("ml-training", namespace))
+    block = marked.block("docs/QUOTA.md", "strict").replace(OF_RUN, os.path.dirname(BINARY)).replace("FILE", "quota.yaml")
+    here = block.replace("cluster.yaml", os.path.join(ROOT, "examples/sample-cluster.yaml"))
+    done = subprocess.run(["bash", "-ec", here], cwd=tmp_path, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (done.returncode, "no namespace" in done.stdout) == (status, status == 1), done
+
+
 # A block of YAML that no other test reads.
 UNMARKED = re.compile(r"(?<!-->\n)^( *)```yaml\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 
