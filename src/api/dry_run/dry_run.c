@@ -120,55 +120,6 @@ static bool asks_for_gpus(const struct job *job)
     return false;
 }
 
-/* "spec.template.spec.containers[0].resources.limit": "limit" */
-static const char *field_of(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot ? dot + 1 : path;
-}
-
-/* The API server rejects unknown fields, or ignores them. NULL: it is something else. */
-static const char *unknown_field(const struct job *job, const struct manifest_warning *warning,
-                                 const char *line)
-{
-    static const char UNKNOWN[] = "unknown field";
-    const char *rest = warning->message + strlen(UNKNOWN);
-    if (strncmp(warning->message, UNKNOWN, strlen(UNKNOWN)) != 0)
-        return NULL;
-    return arena_printf(job->dry_run->arena, "Unknown field %s%s%s%s%s", field_of(warning->path),
-                        line, rest, rest[0] && rest[strlen(rest) - 1] == '?' ? "" : ".",
-                        asks_for_gpus(job) ? "" : " As written, the pods ask for no GPU.");
-}
-
-/* "The cpu request 8 in line 13 is more than its limit 2." NULL: it is something else. */
-static const char *over_limit(const struct job *job, const struct manifest_warning *warning,
-                              const char *line)
-{
-    const char *rest = strstr(warning->message, WARNING_OVER_LIMIT);
-    const char *key = strrchr(warning->path, '[');
-    if (!rest || !key)
-        return NULL;
-    return arena_printf(job->dry_run->arena, "The %.*s %.*s%s%s.", (int)strcspn(key + 1, "]"),
-                        key + 1, (int)(rest - warning->message), warning->message, line, rest);
-}
-
-/* "The label gpu-extender.io/models in line 7 has no effect; write it under metadata.annotations."
- * Of our keys that wish nothing, so that the pods may go anywhere. NULL: it is something else. */
-static const char *lost_wish(const struct job *job, const struct manifest_warning *warning,
-                             const char *line)
-{
-    const char *key = strrchr(warning->path, '[');
-    const char *text = warning->message;
-    const bool is_unknown = strncmp(text, "unknown key", 11) == 0;
-    const bool is_label = strncmp(text, "a label ", 8) == 0;
-    if (!key || (!is_unknown && !is_label && strncmp(text, "has no effect", 13) != 0))
-        return NULL;
-    return arena_printf(job->dry_run->arena, "The %s %.*s%s %s%s%s",
-                        is_label ? "label" : "annotation", (int)strcspn(key + 1, "]"), key + 1,
-                        line, is_unknown ? "is an " : "", text + (is_label ? 8 : 0),
-                        text[strlen(text) - 1] == '?' ? "" : ".");
-}
-
 static bool tell_mistake(struct job *job)
 {
     struct arena *arena = job->dry_run->arena;
@@ -177,14 +128,10 @@ static bool tell_mistake(struct job *job)
         arena_printf(arena, "%s %s/%s", first->kind, first->namespace_, first->object_name);
     for (size_t i = 0; i < job->list->n_warnings; i++) {
         const struct manifest_warning *warning = &job->list->warnings[i];
-        const char *line =
-            warning->line > 0 ? arena_printf(arena, " in line %zu", warning->line) : "";
-        const char *text = unknown_field(job, warning, line);
+        const char *text = strcmp(warning->object, object) == 0
+                               ? manifest_mistake(warning, asks_for_gpus(job), arena)
+                               : NULL;
         if (!text)
-            text = over_limit(job, warning, line);
-        if (!text)
-            text = lost_wish(job, warning, line);
-        if (!text || strcmp(warning->object, object) != 0)
             continue;
         job->headline = headline_new(RESULT_MISTAKE, CAUSE_REQUEST, text);
         return true;

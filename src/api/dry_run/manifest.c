@@ -496,3 +496,65 @@ int manifest_read_body(const struct manifest_texts *body, const struct api *api,
     json_decref(root);
     return r;
 }
+
+/* ---- mistakes ---- */
+
+/* "spec.template.spec.containers[0].resources.limit": "limit" */
+static const char *field_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* Each returns NULL if it is something else. line: " in line 7", or "". */
+
+/* The API server rejects unknown fields, or ignores them. */
+static const char *unknown_field(const struct manifest_warning *warning, const char *line,
+                                 bool asks_for_gpus, struct arena *arena)
+{
+    static const char UNKNOWN[] = "unknown field";
+    const char *rest = warning->message + strlen(UNKNOWN);
+    if (strncmp(warning->message, UNKNOWN, strlen(UNKNOWN)) != 0)
+        return NULL;
+    return arena_printf(arena, "Unknown field %s%s%s%s%s", field_of(warning->path), line, rest,
+                        rest[0] && rest[strlen(rest) - 1] == '?' ? "" : ".",
+                        asks_for_gpus ? "" : " As written, the pods ask for no GPU.");
+}
+
+/* "The cpu request 8 in line 13 is more than its limit 2." */
+static const char *over_limit(const struct manifest_warning *warning, const char *line,
+                              struct arena *arena)
+{
+    const char *rest = strstr(warning->message, WARNING_OVER_LIMIT);
+    const char *key = strrchr(warning->path, '[');
+    if (!rest || !key)
+        return NULL;
+    return arena_printf(arena, "The %.*s %.*s%s%s.", (int)strcspn(key + 1, "]"), key + 1,
+                        (int)(rest - warning->message), warning->message, line, rest);
+}
+
+/* "The label gpu-extender.io/models in line 7 has no effect; write it under metadata.annotations."
+ * Of our keys that wish nothing, so that the pods may go anywhere. */
+static const char *lost_wish(const struct manifest_warning *warning, const char *line,
+                             struct arena *arena)
+{
+    const char *key = strrchr(warning->path, '[');
+    const char *text = warning->message;
+    const bool is_unknown = strncmp(text, "unknown key", 11) == 0;
+    const bool is_label = strncmp(text, "a label ", 8) == 0;
+    if (!key || (!is_unknown && !is_label && strncmp(text, "has no effect", 13) != 0))
+        return NULL;
+    return arena_printf(arena, "The %s %.*s%s %s%s%s", is_label ? "label" : "annotation",
+                        (int)strcspn(key + 1, "]"), key + 1, line, is_unknown ? "is an " : "",
+                        text + (is_label ? 8 : 0), text[strlen(text) - 1] == '?' ? "" : ".");
+}
+
+const char *manifest_mistake(const struct manifest_warning *warning, bool asks_for_gpus,
+                             struct arena *arena)
+{
+    const char *line = warning->line > 0 ? arena_printf(arena, " in line %zu", warning->line) : "";
+    const char *text = unknown_field(warning, line, asks_for_gpus, arena);
+    if (!text)
+        text = over_limit(warning, line, arena);
+    return text ? text : lost_wish(warning, line, arena);
+}

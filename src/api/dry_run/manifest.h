@@ -36,6 +36,11 @@ int manifest_read_list(json_t *workloads, const struct api *api, struct arena *a
 int manifest_read_body(const struct manifest_texts *body, const struct api *api,
                        struct arena *arena, struct workload_list *ret_list, struct err *err);
 
+/* The warning as the verdict of its object: "The cpu request 8 in line 13 is more than its limit
+ * 2." NULL: with it the manifest may still be what its author meant. In the arena. */
+const char *manifest_mistake(const struct manifest_warning *warning, bool asks_for_gpus,
+                             struct arena *arena);
+
 /* ---- manifest lines ---- */
 /* The lines of a manifest that its warnings are about. Reads the text again, with the position
  * of every key, because positions take more memory than the values. */
