@@ -206,8 +206,9 @@ def test_a_changed_file_changes_the_manifest(machine, run, installed):
     assert re.fullmatch("[0-9a-f]{64}", before) and re.fullmatch("[0-9a-f]{64}", after) and before != after
 
 
-def test_manifest_folder_holds_no_other_file(machine, installed):
+def test_folders_of_kubeadm_hold_no_other_file(machine, installed):
     assert sorted(os.listdir(machine.path("kubernetes/manifests"))) == ["gpu-extender.yaml", "kube-scheduler.yaml"]
+    assert sorted(os.listdir(machine.path("kubernetes/pki"))) == ["ca.crt", "ca.key"]
 
 
 def test_kube_schedulers_manifest_has_the_configuration_and_sees_it(machine, installed):

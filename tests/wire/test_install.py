@@ -83,6 +83,17 @@ def test_an_edit_of_what_kubeadm_rewrote_keeps_both_backups(machine):
     assert backups == [newer, MANIFEST]
 
 
+def test_the_folder_stays_while_a_manifest_names_it(machine):
+    remove = marked.block("docs/INSTALL.md", "remove-folder")
+    machine.run(EDIT)
+    (machine.manifest.parent / "gpu-extender.yaml").write_text("")
+    said, _ = machine.run(remove)
+    assert said == f"{machine.manifest}\n" and machine.backup.exists()
+    _, old = machine.run(marked.block("docs/INSTALL.md", "roll-back"))
+    assert old == MANIFEST and os.listdir(machine.manifest.parent) == [machine.manifest.name]
+    assert machine.run(remove) == ("", MANIFEST) and not machine.backup.parent.exists()
+
+
 def test_a_configuration_of_its_own_is_left(machine):
     own = MANIFEST.replace("- --kubeconfig=", "- --config=/etc/own.yaml\n    - --kubeconfig=")
     machine.manifest.write_text(own)
