@@ -213,6 +213,13 @@ def test_what_is_mistyped_has_a_remedy(service, asking, kinds, first):
     assert [remedy["text"] for remedy in remedies[:1]] == ([first] if first else [])
 
 
+def test_many_nodes_that_a_single_pod_may_choose_are_counted(service):
+    text = service.post("/v1/dry-run?output=table", of_one_pod({"nvidia.com/gpus": 1})).text
+    assert re.search(r"\n  write nvidia.com/gpu in resources.limits: fits on \d+ nodes, best on l40s-1\n", text), text
+    text = service.post("/v1/dry-run?output=table", of_one_pod({"nvidia.com/gpus": 8})).text
+    assert "\n  write nvidia.com/gpu in resources.limits: fits on h100-1\n" in text
+
+
 def test_the_taint_of_all_nodes_with_the_model_decides(module_service):
     """Though they lack GPUs, too, and another model would be enough."""
     taints = [{"key": "team", "value": "vision", "effect": "NoSchedule"}]

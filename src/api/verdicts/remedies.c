@@ -23,9 +23,10 @@ void remedies_offer(struct remedy_search *search, const char *kind, const char *
 {
     (void)json_array_append_new(
         search->found,
-        json_pack("{s:s, s:s, s:o, s:I, s:I, s:o}", "kind", kind, "text", text, "nodes",
+        json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o}", "kind", kind, "text", text, "nodes",
                   names_json(end->nodes, end->n_nodes), "nodeCount", (json_int_t)end->n_nodes,
-                  "fits", (json_int_t)end->n_pods, "change", change ? change : json_null()));
+                  "choices", (json_int_t)end->n_choices, "fits", (json_int_t)end->n_pods, "change",
+                  change ? change : json_null()));
 }
 
 bool remedies_has_node_name(const struct fit_question *question)
@@ -223,9 +224,9 @@ void remedies_add_one(json_t *json, const char *text, const struct node *node, i
 {
     const size_t n_nodes = node && n == 1 ? 1 : 0;
     json_t *remedy =
-        json_pack("{s:s, s:s, s:o, s:i, s:I, s:n}", "kind", node ? "administrator" : "correct",
+        json_pack("{s:s, s:s, s:o, s:i, s:i, s:I, s:n}", "kind", node ? "administrator" : "correct",
                   "text", text, "nodes", names_json(&node, n_nodes), "nodeCount", (int)n_nodes,
-                  "fits", (json_int_t)n, "change");
+                  "choices", 0, "fits", (json_int_t)n, "change");
     (void)json_object_set_new(json, "remedies", json_pack("[o]", remedy));
     (void)json_object_set_new(json, "remediesTried", json_string("all"));
 }
@@ -252,6 +253,9 @@ static const char *places_text(const json_t *remedy, struct arena *arena)
         return ": fits there";
     if (n_nodes == 0 || n_nodes > (json_int_t)json_array_size(nodes))
         return arena_printf(arena, ": %s", who);
+    const json_int_t n_choices = json_integer_value(json_object_get(remedy, "choices"));
+    if (n_choices > (json_int_t)TRIAL_NODES)
+        return arena_printf(arena, ": fits on %lld nodes, best on %s", (long long)n_choices, text);
     return arena_printf(arena, ": %s on %s", who, text);
 }
 

@@ -196,6 +196,18 @@ static bool place_each(struct trials *trials, const struct fit_question *questio
     return n > 0;
 }
 
+/* The nodes among which a single pod has the choice. */
+static size_t n_choices(const struct trials *trials, const struct fit_question *question)
+{
+    size_t n = 0;
+    if (trials_n_pods(trials) != 1)
+        return 0;
+    for (const struct node *node = cluster_next_node(trials->fork, NULL); node;
+         node = cluster_next_node(trials->fork, node))
+        n += fit_judge(node, question) == REASON_FITS;
+    return n;
+}
+
 static bool place_role(struct trials *trials, const struct fit_question *question,
                        const struct trial_role *role, int64_t n, struct trial_end *end)
 {
@@ -204,6 +216,7 @@ static bool place_role(struct trials *trials, const struct fit_question *questio
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n_listed);
     if (role->per_node)
         return place_each(trials, question, end, arena);
+    end->n_choices = n_choices(trials, question);
     const size_t n_placed = what_if_place(trials->fork, question, n_listed, nodes);
     note_nodes(end, nodes, n_placed);
     if (__builtin_add_overflow(end->n_pods, n, &end->n_pods))

@@ -63,6 +63,7 @@ struct trial_end {
     const struct node *nodes[TRIAL_NODES]; /* the first different ones */
     size_t n_nodes;                        /* all different ones of the first pods */
     int64_t n_pods;
+    size_t n_choices; /* nodes on which a single pod would fit; 0: there are several pods */
     /* If quotas were lifted: the limits that are exceeded, and what they must be. */
     struct raised_limit {
         const struct quota *quota;
