@@ -105,21 +105,22 @@ def test_a_busy_service_is_asked_again(sample, pages):
     assert busy == []
 
 
-def test_a_drain_is_asked_at_once(sample, pages, tmp_path):
+@pytest.mark.parametrize("node, model, n_lost, look, says", [("k80-1", "K80", 1, ".not", "1 pod would be lost"), ("v100-1", "V100", 0, ".fits", "1 of 1 displaced pod finds a place")])
+def test_a_drain_is_asked_at_once(sample, pages, tmp_path, node, model, n_lost, look, says):
     """In the drawer of the node, and from there in the view Try, which shows the same on the map."""
-    asked = {"changes": [{"drain": ["v100-1"]}], "workloads": []}
+    asked = {"changes": [{"drain": [node]}], "workloads": []}
     answer = sample.post("/v1/what-if", asked).json()
-    assert answer["changes"][0]["withoutController"] == 1
-    page = pages.open(sample, "#node=v100-1", **GRANTED)
+    assert answer["changes"][0]["withoutController"] == n_lost
+    page = pages.open(sample, f"#node={node}", **GRANTED)
     drawer = page.locator(".drawer")
     drawer.get_by_role("button", name="Drain it").click()
-    drawer.locator(".verdict.not", has_text="1 pod would be lost").wait_for()
+    drawer.locator(f".verdict{look}", has_text=says).wait_for()
     models = {when: {row["model"]: row["usable"] for row in answer["fragmentation"][when]} for when in ("before", "after")}
-    assert f"Usable V100: {models['before']['V100']} → {models['after']['V100']}." in drawer.inner_text()
+    assert f"Usable {model}: {models['before'][model]} → {models['after'][model]}." in drawer.inner_text()
     assert json.loads(told(drawer, page, tmp_path, " -o json").stdout)["displaced"] == answer["displaced"]
     drawer.get_by_role("button", name="Open in Try").click()
-    page.locator(".try .verdict", has_text="1 pod would be lost").wait_for()
-    assert page.locator("#drain").input_value() == "v100-1"
+    page.locator(".try .verdict", has_text=says).wait_for()
+    assert page.locator("#drain").input_value() == node
     assert [row[0] for row in rows_of(page, "displaced pod")] == [f"{item['namespace']}/{item['name']}" for item in answer["displaced"]]
     facts = page.locator(".facts")
     assert shown(facts, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
