@@ -351,12 +351,6 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
     return (struct missing_name){.kind = MISSING_NOTHING};
 }
 
-static void add_model(struct name_list *models, const char *name, struct arena *arena)
-{
-    if (models->n < NODE_NAMES_VALUES && !strstr(models->text, name))
-        text_names_add(models, name, arena);
-}
-
 /* The names that are nearest to one, in that order; of equally near ones the first. */
 struct near_names {
     const char *asked;
@@ -400,15 +394,31 @@ size_t node_names_near_values(const struct name_view *names, const struct missin
     return near.n;
 }
 
+/* By the chip alone, as the memory and the form of the missing model may be left out. */
+static size_t near_models(const struct name_view *names, const struct missing_name *missing,
+                          const char *ret_models[NODE_NAMES_VALUES])
+{
+    const struct model_list *there = &names->candidates->models->list;
+    struct near_names near = {.n = 0};
+    struct gpu_model asked;
+    (void)gpu_model_parse(missing->name, NULL, 0, &asked);
+    for (size_t i = 0; i < there->n && node_names_pay(names, NODE_NAMES_COMPARISON); i++) {
+        const struct gpu_model *model = &there->items[i].model;
+        add_near(&near, gpu_model_name(model, names->arena),
+                 nearest_distance(asked.chip, model->chip));
+    }
+    memcpy(ret_models, near.items, near.n * sizeof *near.items);
+    return near.n;
+}
+
 const char *node_names_values(const struct name_view *names, const struct missing_name *missing)
 {
     struct name_list there = {.text = ""};
     const char *values[NODE_NAMES_VALUES];
-    const struct model_list *models = &names->candidates->models->list;
-    const size_t n = node_names_near_values(names, missing, values);
+    const size_t n = missing->kind == MISSING_MODEL
+                         ? near_models(names, missing, values)
+                         : node_names_near_values(names, missing, values);
     for (size_t i = 0; i < n; i++)
         text_names_add(&there, values[i], names->arena);
-    for (size_t i = 0; missing->kind == MISSING_MODEL && i < models->n; i++)
-        add_model(&there, gpu_model_name(&models->items[i].model, names->arena), names->arena);
     return there.text;
 }
