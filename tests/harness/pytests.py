@@ -40,7 +40,12 @@ def record(results, step, report):
 COMPILED = {"PYTHONPYCACHEPREFIX": os.path.join(commands.ROOT, "build/pycache"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
+# pytest's exit status if the marks leave none of the tests in its files.
+NO_TESTS = 5
+
+
 def run_files(results, step, number, files, env, within, marked):
+    """Returns whether there was a test to run."""
     report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
@@ -48,8 +53,9 @@ def run_files(results, step, number, files, env, within, marked):
     status, output, cpu_s = commands.run([*within, *command, *files], {**COMPILED, **(env or {})})
     results.spend(step, cpu_s)
     explained = os.path.exists(report) and record(results, step, report)
-    if status != 0 and not explained:
+    if status not in (0, NO_TESTS) and not explained:
         results.fail(step, f"{output}\npytest: exit status {status}")
+    return status != NO_TESTS
 
 
 def run(results, step, folder, wanted, env=None, processes=1, shares=None, within=(), first=(), marked=""):
@@ -77,4 +83,6 @@ def run(results, step, folder, wanted, env=None, processes=1, shares=None, withi
     shares = min(shares or (1 if processes == 1 else len(ordered)), len(ordered))
     groups = [ordered[i::shares] for i in range(shares)]
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:
-        list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within, marked), range(len(groups))))
+        found = list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within, marked), range(len(groups))))
+    if not any(found):
+        results.fail(step, "none of its files has such a test")

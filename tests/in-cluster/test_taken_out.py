@@ -1,4 +1,4 @@
-"""Removal by docs/OPERATIONS.md. Its name sorts last, because afterwards nothing of ours is left."""
+"""Removal by docs/OPERATIONS.md. Its name sorts behind the others that need ours, because afterwards nothing of it is left."""
 
 import gpus
 import marked

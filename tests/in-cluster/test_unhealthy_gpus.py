@@ -1,4 +1,5 @@
-"""A real kubelet whose device plugin fails: pods that bind sends there are rejected, and the node goes into quarantine."""
+"""A real kubelet whose device plugin fails: pods that bind sends there are rejected, and the node goes into quarantine. Its name sorts
+last, because afterwards the node has GPUs that it offers to no pod."""
 
 import os
 
