@@ -42,7 +42,9 @@ def own(ours):
     assert shipped in text
     ours.cluster.write("kustomization.yaml", text.replace(shipped, f"manifests/{OVERLAY}") + f"replicas: [{{name: {NAME}, count: 3}}]\n")
     policy = pathlib.Path(ours.manifests, "base/scheduler-policy.yaml").read_text(encoding="utf-8")
-    ours.cluster.write("scheduler-policy.yaml", policy + "  leaseDurationSeconds: 20\n")
+    section = "leaderElection:\n"
+    assert section in policy
+    ours.cluster.write("scheduler-policy.yaml", policy.replace(section, section + "  leaseDurationSeconds: 20\n"))
     yield f"{image['newName']}:{image['newTag']}"
     os.remove(os.path.join(folder, "kustomization.yaml"))
 
