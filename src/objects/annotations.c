@@ -286,7 +286,7 @@ static int read_gang_size(const char *key, const char *text, const struct policy
     return 0;
 }
 
-/* What a pod says of its group; NULL: nothing. */
+/* The words of a pod on its group; NULL: none. */
 struct gang_words {
     const struct gang_source *source;
     const char *gang, *size;

@@ -12,7 +12,7 @@ import shutil
 from harness import commands
 
 SECONDS = 30
-# Of one input: only a hang reaches it, however slow the machine is. What takes too long is the subject of `hostile --times`.
+# Of one input: only a hang reaches it, however slow the machine is. Slow inputs are the subject of `hostile --times`.
 HANG_S = 300
 TARGETS = "build/fuzz/tests/fuzz"
 PROGRESS = re.compile(r"#\d+\t(NEW|REDUCE|pulse) ")

@@ -353,11 +353,9 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
 
 /* The names that are nearest to one, in that order; of equally near ones the first. */
 struct near_names {
-    const char *asked;
     const char *items[NODE_NAMES_VALUES];
     size_t distances[NODE_NAMES_VALUES];
     size_t n;
-    const char *last; /* neighbours often have the same */
 };
 
 static void add_near(struct near_names *near, const char *name, size_t distance)
@@ -381,13 +379,14 @@ static void add_near(struct near_names *near, const char *name, size_t distance)
 size_t node_names_near_values(const struct name_view *names, const struct missing_name *missing,
                               const char *ret_values[NODE_NAMES_VALUES])
 {
-    struct near_names near = {.asked = missing->value};
+    struct near_names near = {.n = 0};
+    const char *last = NULL; /* neighbours often have the same */
     for (size_t i = 0; missing->kind == MISSING_VALUE && i < names->candidates->n; i++) {
         const struct label_view *view = &traits_at(names, i)->view;
         const char *value = labels_find(view->labels, view->n_labels, missing->name);
-        if (!value || value == near.last || !node_names_pay(names, NODE_NAMES_COMPARISON))
+        if (!value || value == last || !node_names_pay(names, NODE_NAMES_COMPARISON))
             continue;
-        near.last = value;
+        last = value;
         add_near(&near, value, nearest_distance(missing->value, value));
     }
     memcpy(ret_values, near.items, near.n * sizeof *near.items);

@@ -57,7 +57,7 @@ static int compare_amounts(const void *a, const void *b)
     return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
 }
 
-/* What chooses GPUs counts as soon as some are asked for. */
+/* The annotations that choose GPUs count as soon as some are asked for. */
 static void correct_resource(const struct remedy_search *search, const struct trial_role *role,
                              struct shape_facts *facts)
 {
