@@ -83,7 +83,7 @@ static bool are_one_group(const struct workload *a, const struct workload *b)
 
 bool domain_run_is_of(const struct manifest_gang *gang, const struct workload *workload)
 {
-    return gang && are_one_group(gang->first, workload);
+    return are_one_group(gang->first, workload);
 }
 
 static void count(struct manifest_gang *gang, const struct workload_list *list,

@@ -46,7 +46,7 @@ struct manifest_gang *manifest_gang_of(struct manifest_gang **gangs,
 /* "Group ring goes to rack b. "; "": neither a group, NULL, nor a domain. In the arena. */
 const char *domain_run_text(const struct domain_run *run, const struct manifest_gang *gang,
                             struct arena *arena);
-/* gang NULL: false. */
+/* Whether the pods of the workload are in the group. */
 bool domain_run_is_of(const struct manifest_gang *gang, const struct workload *workload);
 /* How many of the listed pods are in which domain, as an array. */
 json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,

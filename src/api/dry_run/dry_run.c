@@ -170,9 +170,11 @@ static bool lack_alike(const struct job *job)
     return are_alike;
 }
 
-static bool is_without_domain(const struct job *job)
+/* The group of the pods that decide, if no domain has room for it; else NULL. */
+static struct manifest_gang *gang_without_domain(const struct job *job)
 {
-    return job->roles[job->i_deciding].domains.why_not != NULL;
+    const struct placed_workload *deciding = &job->roles[job->i_deciding];
+    return deciding->domains.why_not ? deciding->gang : NULL;
 }
 
 /* Trials with claims spend the steps that other workloads need, and give back no devices of placed
@@ -232,13 +234,14 @@ static struct trial_role trial_role_of(struct dry_run *dry_run, const struct wor
 }
 
 /* Of a group without a domain, the pods of the other objects too: none is placed. */
-static size_t add_group(const struct job *job, struct trial_role *roles, size_t n)
+static size_t add_group(const struct job *job, const struct manifest_gang *gang,
+                        struct trial_role *roles, size_t n)
 {
-    const struct placed_workload *deciding = &job->roles[job->i_deciding];
-    for (size_t i = 0; is_without_domain(job) && i < job->list->n; i++) {
+    const struct workload *deciding = job->roles[job->i_deciding].workload;
+    for (size_t i = 0; gang && i < job->list->n; i++) {
         const struct workload *workload = &job->list->items[i];
-        if (workload->object != deciding->workload->object &&
-            workload->domain.rule == DOMAIN_REQUIRE && domain_run_is_of(deciding->gang, workload))
+        if (workload->object != deciding->object && workload->domain.rule == DOMAIN_REQUIRE &&
+            domain_run_is_of(gang, workload))
             roles[n++] = trial_role_of(job->dry_run, workload, NULL);
     }
     return n;
@@ -247,8 +250,7 @@ static size_t add_group(const struct job *job, struct trial_role *roles, size_t 
 static void search(const struct job *job, json_t *json)
 {
     struct dry_run *dry_run = job->dry_run;
-    const struct manifest_gang *gang =
-        is_without_domain(job) ? job->roles[job->i_deciding].gang : NULL;
+    const struct manifest_gang *gang = gang_without_domain(job);
     struct trial_role *roles = ARENA_ARRAY(dry_run->arena, struct trial_role,
                                            job->n_roles + (gang ? gang->n_templates : 0));
     cluster_fork_rewind(dry_run->fork);
@@ -258,7 +260,7 @@ static void search(const struct job *job, json_t *json)
         .inventory = dry_run->api->inventory,
         .fork = dry_run->fork,
         .roles = roles,
-        .n_roles = add_group(job, roles, job->n_roles),
+        .n_roles = add_group(job, gang, roles, job->n_roles),
         .wish = job->roles[job->i_deciding].workload->domain,
         .n_listed = dry_run->api->max_replicas,
         .headline = &job->headline,
@@ -275,7 +277,7 @@ static void search(const struct job *job, json_t *json)
 /* Those of a group without a domain are searched once. */
 static void search_once(const struct job *job, json_t *json)
 {
-    struct manifest_gang *gang = is_without_domain(job) ? job->roles[job->i_deciding].gang : NULL;
+    struct manifest_gang *gang = gang_without_domain(job);
     if (!gang || !gang->remedies) {
         search(job, json);
         if (gang)
