@@ -38,7 +38,7 @@ struct gang_plans *gang_plans_new(const struct gang_plans_settings *settings);
 void gang_plans_free(struct gang_plans *plans);
 
 /* A kube_task: at most once a second it looks at all groups. */
-int64_t gang_plans_tick(void *plans, int64_t now_ms);
+int64_t gang_plans_tick(void *context, int64_t now_ms);
 
 /* Filter judged a member by its hold, and handed nodes on, or none: then `names` are all that
  * kube-scheduler offered. */

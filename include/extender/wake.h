@@ -56,7 +56,7 @@ struct wake *wake_new(const struct wake_settings *settings, struct kube_sender s
 void wake_free(struct wake *wake);
 
 /* A kube_task. */
-int64_t wake_tick(void *wake, int64_t now_ms);
+int64_t wake_tick(void *context, int64_t now_ms);
 
 /* At that time our answers change in favour of pods. Of several times of a cause the first counts
  * until its wake. */

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *text_member(const json_t *object, const char *key)
@@ -156,13 +157,25 @@ const char *text_one_line(const char *text, struct arena *arena)
     return copy;
 }
 
-/* The place "9:4: " in a fault; NULL: it has none. */
-static const char *place_in(const char *fault, size_t *ret_line, size_t *ret_column, int *ret_len)
+size_t text_place(const char *fault, size_t *ret_line, size_t *ret_column)
+{
+    char *end = NULL;
+    if (!isdigit((unsigned char)fault[0]))
+        return 0;
+    *ret_line = strtoul(fault, &end, 10);
+    if (end[0] != ':' || !isdigit((unsigned char)end[1]))
+        return 0;
+    *ret_column = strtoul(&end[1], &end, 10);
+    return end[0] == ':' ? (size_t)(end - fault) + 1 : 0;
+}
+
+/* Where it is within the fault; NULL: it has none. */
+static const char *place_in(const char *fault, size_t *ret_line, size_t *ret_column,
+                            size_t *ret_len)
 {
     for (const char *at = fault; at; at = strchr(at, ' '), at = at ? at + 1 : NULL) {
-        *ret_len = 0;
-        if (isdigit((unsigned char)*at) &&
-            sscanf(at, "%zu:%zu: %n", ret_line, ret_column, ret_len) == 2 && *ret_len > 0)
+        *ret_len = text_place(at, ret_line, ret_column);
+        if (*ret_len > 0)
             return at;
     }
     return NULL;
@@ -173,7 +186,7 @@ void tables_write_mistake(const char *fault, struct arena *arena, struct buf *ou
     static const char WORD[] = "MISTAKE  ";
     size_t line = 0;
     size_t column = 0;
-    int len = 0;
+    size_t len = 0;
     const char *place = place_in(fault, &line, &column, &len);
     const char *text = fault;
     if (place) {
@@ -182,7 +195,7 @@ void tables_write_mistake(const char *fault, struct arena *arena, struct buf *ou
             arena_printf(arena, "%.*s%sline %zu", (int)n_name, fault, n_name > 0 ? ", " : "", line);
         if (line == 1 && column > 1)
             text = arena_printf(arena, "%s, column %zu", text, column);
-        text = arena_printf(arena, "%s: %s", text, place + len);
+        text = arena_printf(arena, "%s:%s", text, place + len);
     }
     table_write_line(arena_printf(arena, "%s%s", WORD, text), 0, strlen(WORD), out);
 }

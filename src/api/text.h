@@ -47,6 +47,8 @@ void text_write_list(const json_t *list, const char *beginning, struct arena *ar
  * wide. */
 void text_write_reports(const json_t *nodes, const char *name, bool wide, struct arena *arena,
                         struct buf *out);
+/* The place "9:4:" that a fault begins with. Returns how long it is; 0: it has none. */
+size_t text_place(const char *fault, size_t *ret_line, size_t *ret_column);
 /* A copy of foreign text by buf_add_one_line(). */
 const char *text_one_line(const char *text, struct arena *arena);
 

@@ -240,7 +240,7 @@ static void add_row(void *context, const struct offered_gpus *gpus)
     int64_t useless[GPU_DEMAND_CLASSES_MAX] = {0};
     add_useless(gpus, useless);
     const double fragmented = mean_of(gpus->demand, useless);
-    if (fragmented <= 0)
+    if (!gpus->pool || fragmented <= 0)
         return;
     all->items = arena_grow(rows->arena, all->items, all->n, &rows->room, sizeof *all->items);
     all->items[all->n++] = (struct node_fragmentation){

@@ -128,7 +128,7 @@ struct gang_plan gang_plan_members(const struct cluster *cluster, const char *ke
     for (const struct pod *pod = gangs_next_unbound(cluster, key, NULL); pod;
          pod = gangs_next_unbound(cluster, key, pod))
         pods[n++] = pod;
-    qsort(pods, n, sizeof *pods, compare_age);
+    qsort(pods, n, sizeof(const struct pod *), compare_age);
     plan.domain = arena_strdup(arena, domain_of(cluster, pods, n));
     const struct node *bound = gangs_bound_node(cluster, key);
     plan.bound_node = bound ? arena_strdup(arena, node_name(bound)) : NULL;
@@ -449,7 +449,8 @@ static bool choose_kind(struct gang_place *place, struct gang_kind *kind, const 
     kind->question.level = place->wish.level;
     const size_t n = what_if_place(place->fork, &kind->question, kind->n, nodes);
     place->plan->n_fit += n;
-    qsort(nodes, n, sizeof *nodes, compare_nodes); /* neighbours are near each other */
+    /* Neighbours are near each other. */
+    qsort(nodes, n, sizeof(const struct node *), compare_nodes);
     for (size_t i = 0; i < kind->n && n == kind->n; i++)
         kind->members[i].node = arena_strdup(place->arena, node_name(nodes[i]));
     return n == kind->n;

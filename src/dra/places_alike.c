@@ -209,7 +209,7 @@ uint64_t places_alike(const struct device_place *place)
     if (n == SLICES_MAX || !place->name[0])
         return 0;
     if (n > 1)
-        qsort(slices, n, sizeof *slices, compare);
+        qsort(slices, n, sizeof(const struct kept_slice *), compare);
     for (size_t i = 0; i < n; i++) {
         if (!add_slice(slices[i], &digest))
             return 0;

@@ -185,6 +185,7 @@ static int read_pod_text(const struct extender *extender, const struct json_stri
 }
 
 /* Where the names are not plain: two passes more. only: as in json_stream.h. */
+// NOLINTNEXTLINE(readability-function-size): one more parameter than others
 static int read_whole(const char *text, size_t len, const struct policy *policy,
                       const char *const *only, struct arena *arena, struct args_body *body,
                       struct err *err)

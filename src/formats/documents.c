@@ -148,11 +148,12 @@ int documents_each(bytes_read *read, void *context, const struct document_option
 static bool has_separators(const char *text, size_t len)
 {
     static const char LINE[] = "\n---";
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     const char *end = text + len;
     const char *at = text;
     while (len > 0 && (at = memmem(at, (size_t)(end - at), LINE, strlen(LINE)))) {
         at += strlen(LINE);
-        if (at == end || memchr(" \t\r\n", *at, 4))
+        if (at == end || memchr(BLANKS, *at, sizeof BLANKS))
             return true;
     }
     return false;

@@ -214,8 +214,10 @@ static void replace(struct json_strings *strings, char *rest, const char **from,
 {
     const size_t n = (size_t)(place->begin - *from);
     memcpy(rest + strings->rest_len, *from, n);
-    memcpy(rest + strings->rest_len + n, by, strlen(by));
-    strings->rest_len += n + strlen(by);
+    strings->rest_len += n;
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the length is kept */
+    memcpy(rest + strings->rest_len, by, strlen(by));
+    strings->rest_len += strlen(by);
     *from = place->end;
 }
 
@@ -230,7 +232,7 @@ static struct json_strings result(const struct finder *finder)
     const size_t n_less = n_list + (size_t)(finder->aside.end - finder->aside.begin);
     char *rest = arena_alloc_unset(finder->arena, finder->len - n_less + sizeof "[]" + sizeof NONE);
     const bool are_plain =
-        n_list > 0 && !finder->has_odd && !memchr(finder->list.begin, '\x7f', n_list);
+        finder->list.begin && !finder->has_odd && !memchr(finder->list.begin, '\x7f', n_list);
     struct json_strings strings = {
         .items = finder->items, .n = finder->n, .are_plain = are_plain, .rest = rest};
     if (is_first)

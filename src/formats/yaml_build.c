@@ -398,7 +398,7 @@ static int build_anchored(struct yaml_build *build, const struct yaml_source_eve
     size_t values_before = build->n_values;
     size_t bytes_before = build->n_bytes;
     size_t deepest_before = build->deepest;
-    struct anchor *anchor;
+    struct anchor *anchor = NULL;
     int r = yaml_anchors_open(build->anchors, event->anchor, "contains this alias", event->at,
                               &anchor, err);
     if (r < 0)

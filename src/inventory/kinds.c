@@ -158,7 +158,7 @@ static const char *const CLASSES_UNREAD[] = {ALL_BUT_NAMES, "spec.config", NULL}
 #define RESOURCE_PATH(version, kind) "/apis/resource.k8s.io/" version "/" kind
 #define OF_RESOURCE_GROUP(kind, oldest, unread)                                                    \
     {                                                                                              \
-        .name = kind, .path = RESOURCE_PATH("v1", kind), .drop = unread,                           \
+        .name = (kind), .path = RESOURCE_PATH("v1", kind), .drop = (unread),                       \
         .older = (const char *const[])                                                             \
         {                                                                                          \
             RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH(oldest, kind), NULL                      \

@@ -247,11 +247,12 @@ const struct gpu_kind *node_traits_gpus(const struct node_traits *traits, const 
 
 const struct gpu_kind *gpu_kinds_of_domain(const struct node_traits *traits, const char *domain)
 {
-    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
-        if (strcmp(kind->domain, domain) == 0)
-            return kind;
+    const struct gpu_kind *gpus = &traits->gpus;
+    for (size_t i = 0; i < traits->n_others; i++) {
+        if (strcmp(traits->others[i].domain, domain) == 0)
+            return &traits->others[i];
     }
-    return !domain[0] || !traits->gpus.domain[0] ? &traits->gpus : NULL;
+    return !domain[0] || !gpus->domain[0] || strcmp(gpus->domain, domain) == 0 ? gpus : NULL;
 }
 
 void gpu_kinds_copy(struct string_table *strings, struct node_traits *copy)
@@ -265,12 +266,17 @@ void gpu_kinds_copy(struct string_table *strings, struct node_traits *copy)
     }
 }
 
+static void drop_names(struct string_table *strings, const struct gpu_kind *kind)
+{
+    string_table_unref(strings, kind->domain);
+    string_table_unref(strings, kind->driver);
+}
+
 void gpu_kinds_free(struct string_table *strings, struct node_traits *traits)
 {
-    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
-        string_table_unref(strings, kind->domain);
-        string_table_unref(strings, kind->driver);
-    }
+    drop_names(strings, &traits->gpus);
+    for (size_t i = 0; i < traits->n_others; i++)
+        drop_names(strings, &traits->others[i]);
     free(traits->others);
 }
 

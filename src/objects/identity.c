@@ -58,7 +58,7 @@ char *identity_item_kind(const json_t *list)
 int priority_class_from_json(const json_t *object, struct arena *arena,
                              struct priority_class_facts *ret_facts, struct err *err)
 {
-    struct identity identity;
+    struct identity identity = {.name = ""};
     struct priority_class_facts facts = {0};
     const char *policy = json_string_value(json_member(object, "preemptionPolicy"));
     int r = identity_from_json(object, arena, &identity, err);

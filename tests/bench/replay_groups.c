@@ -203,8 +203,10 @@ bool planner_tick(struct planner *planner, struct replay *replay, struct group *
             return !is_settled(waiting, room);
         if (step.next != GANG_PLAN)
             continue;
-        while (strcmp(group->key, step.key) != 0)
+        while (group && strcmp(group->key, step.key) != 0)
             group = group->next;
+        if (!group)
+            abort();
         attempt(planner, replay, group, room, now_s);
     }
 }

@@ -25,7 +25,7 @@
 
 #define STEP_S 600
 #define STEPS_A_DAY (86400 / STEP_S)
-#define WARM_UP_DAYS 2
+#define WARM_UP_DAYS INT64_C(2)
 #define DAYS 10
 #define MEAN_S (6 * 3600.0)
 #define HIGH 100
@@ -219,7 +219,8 @@ static void step(struct town *town)
 
 static void report(const struct town *town, const char *kind)
 {
-    const double all = (double)town->trace->n_gpus * STEPS_A_DAY * (DAYS - WARM_UP_DAYS);
+    const int64_t n_steps = STEPS_A_DAY * (DAYS - WARM_UP_DAYS);
+    const double all = (double)town->trace->n_gpus * (double)n_steps;
     double sum = 0;
     for (enum stream stream = 0; stream < N_STREAMS; stream++)
         sum += town->gpu_steps[stream];

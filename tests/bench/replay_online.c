@@ -203,7 +203,7 @@ static void begin_group(struct online *online, struct group *group)
 {
     const int64_t gpus = (int64_t)group->size * group->pod->gpus;
     struct group **at = &online->groups;
-    while (*at != group)
+    while (*at && *at != group)
         at = &(*at)->next;
     *at = group->next;
     group->runs = true;

@@ -63,10 +63,11 @@ static void check_cuts(const struct json_stream_options *options, const char *te
 
 static int all_objects_without_nul(const char *text, size_t len)
 {
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     size_t n = 0;
     for (;; n++) {
         size_t blank = 0;
-        while (blank < len && memchr(" \t\r\n", text[blank], 4))
+        while (blank < len && memchr(BLANKS, text[blank], sizeof BLANKS))
             blank++;
         text += blank;
         len -= blank;

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -106,10 +108,13 @@ double meter_bytes(void)
 static double most_resident(void)
 {
     char line[256];
+    static const char KEY[] = "VmHWM:";
     long kib = 0;
     FILE *status = fopen("/proc/self/status", "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "VmHWM: %ld", &kib) != 1)
-        ;
+    while (status && kib == 0 && fgets(line, sizeof line, status)) {
+        if (strncmp(line, KEY, strlen(KEY)) == 0)
+            kib = strtol(&line[strlen(KEY)], NULL, 10);
+    }
     if (status)
         (void)fclose(status);
     return (double)kib * 1024;

@@ -139,7 +139,7 @@ static size_t room_for(const struct world *world, unsigned gpus)
         if (object->kind != TRUTH_NODES || !state || state->cordoned)
             continue;
         const unsigned used = truth_gpus_used(&world->truth, object->name, NULL);
-        n += used < state->gpus ? (state->gpus - used) / gpus : 0;
+        n += gpus > 0 && used < state->gpus ? (state->gpus - used) / gpus : 0;
     }
     return n;
 }

@@ -306,10 +306,10 @@ static void schedule(struct scheduler *scheduler, struct sight *sight)
             chosen = node->name;
     }
     service_filtered(service, sight, names, n_names, chosen != NULL);
-    if (chosen && sight->gang && world->rejects_one_in > 0 &&
-        dice_one_in(&world->dice, world->rejects_one_in))
-        try_later(scheduler, sight); /* by a plugin that runs after filter */
-    else if (chosen)
+    /* By a plugin that runs after filter. */
+    const bool is_rejected = chosen && sight->gang && world->rejects_one_in > 0 &&
+                             dice_one_in(&world->dice, world->rejects_one_in);
+    if (chosen && !is_rejected)
         assume(scheduler, sight, chosen);
     else
         try_later(scheduler, sight);

@@ -132,7 +132,7 @@ static const char *time_text(const json_t *decision, bool wide, struct arena *ar
 void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {
-        "TIME", "VERB", "POD", "ASKED", "ON", "TOOK", TABLE_MAY_GO "LEDGER", "OUTCOME", NULL};
+        "TIME", "VERB", "POD", "ASKED", "ON", "TOOK", (TABLE_MAY_GO "LEDGER"), "OUTCOME", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *decision = NULL;

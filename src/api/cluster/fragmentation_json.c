@@ -160,10 +160,10 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
                                            "FREE",
                                            "STRANDED",
                                            "PODS OF 2",
-                                           TABLE_MAY_GO "OF 4",
+                                           (TABLE_MAY_GO "OF 4"),
                                            "OF 8",
                                            "SUITS",
-                                           TABLE_MAY_GO TABLE_MAY_BE_TOLD "RESOURCE",
+                                           (TABLE_MAY_GO TABLE_MAY_BE_TOLD "RESOURCE"),
                                            "STRANDED ON",
                                            NULL};
     const json_t *models = json_object_get(answer, "models");

@@ -78,11 +78,11 @@ static void write_all(const struct node_lines *lines, bool wide, struct buf *out
     static const char *const HEADINGS[] = {"NODE",
                                            "MODEL",
                                            "GPUS",
-                                           TABLE_MAY_GO "USED",
+                                           (TABLE_MAY_GO "USED"),
                                            "FREE",
-                                           TABLE_MAY_BE_TOLD "USABLE",
-                                           TABLE_MAY_BE_TOLD "STATE",
-                                           TABLE_MAY_BE_TOLD "RESOURCE",
+                                           (TABLE_MAY_BE_TOLD "USABLE"),
+                                           (TABLE_MAY_BE_TOLD "STATE"),
+                                           (TABLE_MAY_BE_TOLD "RESOURCE"),
                                            "CPU",
                                            "MEMORY",
                                            "PODS",
@@ -132,10 +132,10 @@ static void write_folded(const struct node_lines *lines, struct buf *out)
     static const char *const HEADINGS[] = {"NODES",
                                            "MODEL",
                                            "GPUS",
-                                           TABLE_MAY_GO "USED",
+                                           (TABLE_MAY_GO "USED"),
                                            "USABLE",
-                                           TABLE_MAY_BE_TOLD "STATE",
-                                           TABLE_MAY_BE_TOLD "RESOURCE",
+                                           (TABLE_MAY_BE_TOLD "STATE"),
+                                           (TABLE_MAY_BE_TOLD "RESOURCE"),
                                            "WHICH",
                                            NULL};
     struct table *table = table_new(lines->arena, false, HEADINGS);
@@ -388,11 +388,11 @@ static void write_models(const json_t *inventory, bool wide, struct arena *arena
                                            "NODES",
                                            "GPUS",
                                            "USED",
-                                           TABLE_MAY_BE_TOLD "USABLE",
+                                           (TABLE_MAY_BE_TOLD "USABLE"),
                                            "STRANDED",
                                            "CLOSED",
                                            "RESERVED",
-                                           TABLE_MAY_BE_TOLD "RESOURCE",
+                                           (TABLE_MAY_BE_TOLD "RESOURCE"),
                                            NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;

@@ -599,9 +599,9 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
                               "LEFT",
                               "BORROWED",
                               "LENT",
-                              TABLE_MAY_GO "UNKNOWN",
+                              (TABLE_MAY_GO "UNKNOWN"),
                               "MOST USED BY",
-                              TABLE_MAY_GO "WAITS FOR IT",
+                              (TABLE_MAY_GO "WAITS FOR IT"),
                               wide ? "NODES" : NULL,
                               "NAMESPACES",
                               NULL};

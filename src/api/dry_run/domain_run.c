@@ -211,7 +211,7 @@ static json_int_t n_there(const struct dry_run *dry_run, const struct group_sum 
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(dry_run->api->inventory);
     const struct gang gang = gangs_find(view.cluster, namespace_, name_of(sum));
-    return (json_int_t)(gang.n_bound + gang.n_unbound);
+    return (json_int_t)gang.n_bound + (json_int_t)gang.n_unbound;
 }
 
 /* Of pods that fit, why they would wait for others of their group; NULL: they would not. */

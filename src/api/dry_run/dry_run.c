@@ -325,7 +325,7 @@ static json_t *job_json(const struct job *job, size_t first)
         const json_t *missing =
             json_object_get(json_object_get(job->roles[i].json, "verdict"), "missing");
         gpus = sum(gpus, json_integer_value(json_object_get(missing, "gpus")));
-        (void)json_array_append_new(indices, json_integer((json_int_t)(first + i)));
+        (void)json_array_append_new(indices, json_integer((json_int_t)first + (json_int_t)i));
     }
     (void)json_object_set_new(json_object_get(verdict, "missing"), "gpus", json_integer(gpus));
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "kind", workload->kind, "namespace",

@@ -1,5 +1,6 @@
 /* manifest: see manifest.h. */
 #include "api/dry_run/manifest.h"
+#include "api/text.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/documents.h"
@@ -144,7 +145,7 @@ static bool add_indentation(const char *text, struct err *err)
     size_t at = 0;
     size_t len = 0;
     if (!strstr(err->text, "did not find expected key") ||
-        sscanf(err->text, "%zu:%zu:", &number, &at) != 2 || number > FAULT_LINE_MAX)
+        text_place(err->text, &number, &at) == 0 || number > FAULT_LINE_MAX)
         return false;
     const char *line = line_at(text, number);
     const size_t column = line ? key_column(line, &len) : 0;

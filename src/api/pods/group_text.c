@@ -18,7 +18,7 @@ static const char *ordinal(size_t n, struct arena *arena)
 /* "12:03", in UTC as all times of answers. */
 static const char *clock_text(int64_t at_ms, struct arena *arena)
 {
-    const int64_t minutes = at_ms / 60000 % (24 * 60);
+    const int64_t minutes = at_ms / 60000 % (INT64_C(24) * 60);
     return arena_printf(arena, "%02d:%02d UTC", (int)(minutes / 60), (int)(minutes % 60));
 }
 

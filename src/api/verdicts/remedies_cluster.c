@@ -323,7 +323,6 @@ static bool raise_quota(struct remedy_search *search)
     struct arena *arena = search->arena;
     struct trial_end end;
     const char *text = "";
-    const struct quota *quota = NULL;
     bool is_one = true;
     if (!search->failing->quota ||
         !trial_run(&search->trials, &(struct trial){.lifts_quota = true}, &end) ||
@@ -332,12 +331,13 @@ static bool raise_quota(struct remedy_search *search)
     for (size_t i = 0; i < end.n_raised; i++) {
         const struct raised_limit *raised = &end.raised[i];
         const char *limit = headline_limit(raised->limit, raised->borrows, raised->gpus, arena);
-        is_one = is_one && (!quota || quota == raised->quota);
-        if (quota != raised->quota)
+        const bool is_same = i > 0 && raised->quota == end.raised[i - 1].quota;
+        is_one = is_one && (i == 0 || is_same);
+        if (!is_same)
             limit = arena_printf(arena, "raise %s to %s", raised->quota->name, limit);
-        quota = raised->quota;
         text = remedies_join(text, limit, true, "and", arena);
     }
+    const struct quota *quota = end.raised[0].quota;
     json_t *change = is_one ? json_pack("{s:{s:s, s:o}}", "quota", "name", quota->name, "limits",
                                         limits_json(quota, &end))
                             : NULL;

@@ -451,31 +451,24 @@ static void queue(struct placing *placing, const struct pod_copies *copies,
         qsort(placing->items, placing->n, sizeof *placing->items, compare);
 }
 
-/* The search has its arena and its verdicts, and gets the fork. */
-static struct placing place_waiting(struct inventory *copy, const struct displaced *displaced,
-                                    enum peers_wanted wanted, struct place_search *search)
-{
-    struct placing placing = {
-        .copies = pod_copy_waiting(copy, is_chosen, (void *)(uintptr_t)displaced, search->arena)};
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(copy);
-    const enum peers_wanted own = pod_copy_peers_wanted(&placing.copies);
-    search->placing = &placing;
-    search->copies = &placing.copies;
-    search->fork = inventory_fork(copy, own > wanted ? own : wanted);
-    search->claims = pod_json_claims(copy, policy, &placing.copies, search->arena);
-    search->models = (struct models_here)MODELS_HERE_START;
-    queue(&placing, &placing.copies, displaced, search->arena);
-    place_all(search);
-    claim_lookup_free(search->claims);
-    HASH_CLEAR(hh, search->failed);
-    return placing;
-}
-
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
                           enum peers_wanted wanted, struct arena *arena, struct cluster **ret_fork)
 {
-    struct place_search search = {.arena = arena, .n_left = MAX_VERDICTS};
-    const struct placing placing = place_waiting(copy, displaced, wanted, &search);
+    struct placing placing = {
+        .copies = pod_copy_waiting(copy, is_chosen, (void *)(uintptr_t)displaced, arena)};
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(copy);
+    const enum peers_wanted own = pod_copy_peers_wanted(&placing.copies);
+    struct place_search search = {.placing = &placing,
+                                  .copies = &placing.copies,
+                                  .fork = inventory_fork(copy, own > wanted ? own : wanted),
+                                  .arena = arena,
+                                  .claims = pod_json_claims(copy, policy, &placing.copies, arena),
+                                  .models = MODELS_HERE_START,
+                                  .n_left = MAX_VERDICTS};
+    queue(&placing, &placing.copies, displaced, arena);
+    place_all(&search);
+    claim_lookup_free(search.claims);
+    HASH_CLEAR(hh, search.failed);
     *ret_fork = search.fork;
     return placing;
 }

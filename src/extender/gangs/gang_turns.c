@@ -321,7 +321,7 @@ static void find_beyond(struct gang_turns *turns)
         if (!turn->has_plan && turn->gang.n_unbound > 0)
             waiting[n++] = turn;
     }
-    qsort(waiting, n, sizeof *waiting, compare_turns);
+    qsort(waiting, n, sizeof(struct group_turn *), compare_turns);
     for (size_t i = 0; i < n; i++) {
         waiting[i]->is_beyond =
             n_members + waiting[i]->gang.n_unbound > turns->limits.waiting_members;

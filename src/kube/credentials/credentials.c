@@ -303,7 +303,7 @@ static void on_renewed(void *context, struct exec_credential *credential)
 
 static int run_plugin(struct kube_credentials *credentials, struct err *err)
 {
-    struct exec_credential first;
+    struct exec_credential first = {.token = NULL};
     int r = exec_plugin_new(credentials->target, on_renewed, credentials, &credentials->plugin,
                             &first, err);
     if (r < 0)

@@ -551,7 +551,7 @@ static void hurry(struct lease *lease, int64_t due_ms)
 
 static void see_change(struct lease *lease, int64_t now_ms, const json_t *object)
 {
-    struct lease_record record;
+    struct lease_record record = {.holder = "", .version = ""};
     if (lease_object_read(object, &record, NULL) < 0 ||
         resource_version_less(record.version, record_of(lease).version))
         return;

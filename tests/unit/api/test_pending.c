@@ -298,7 +298,8 @@ static void check_parts(char *text, const char *const *parts)
         const char *found = strstr(at, *parts);
         if (!found)
             fail_msg("%s is not in\n%s", *parts, at);
-        at = found + strlen(*parts);
+        else
+            at = found + strlen(*parts);
     }
     free(text);
 }

@@ -104,8 +104,11 @@ static const char *uid_of(const json_t *pod)
 
 static bool is_known_with(const char *uid, unsigned priority)
 {
-    unsigned pod = N_PODS;
-    return sscanf(uid, "p-%u", &pod) == 1 && pod < N_PODS && pod % N_PRIORITIES >= priority;
+    char *end = NULL;
+    if (strncmp(uid, "p-", 2) != 0)
+        return false;
+    const unsigned pod = (unsigned)strtoul(&uid[2], &end, 10);
+    return end > &uid[2] && pod < N_PODS && pod % N_PRIORITIES >= priority;
 }
 
 static void check_node(const json_t *asked, const json_t *answered, unsigned priority,

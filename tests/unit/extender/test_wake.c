@@ -209,8 +209,8 @@ static void test_what_costs_too_much_is_left_out(void **state)
 static void test_idle_time_is_no_attempt(void **state)
 {
     struct fixture *fixture = *state;
-    reject(fixture, 20, 60 * 1000000, BEGIN_MS);
-    const int64_t end_ms = BEGIN_MS + 20 * 60 * SECOND_MS;
+    reject(fixture, 20, INT64_C(60000000), BEGIN_MS);
+    const int64_t end_ms = BEGIN_MS + 1200 * SECOND_MS;
     wake_asked(fixture->wake, BEGIN_MS * 1000);
     for (int64_t now_ms = end_ms; now_ms < end_ms + 4 * WAKE_LEAST_MS; now_ms += WAKE_LEAST_MS) {
         reject(fixture, 20, 0, end_ms);

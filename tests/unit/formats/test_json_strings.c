@@ -173,9 +173,10 @@ static void test_items_of_other_lengths_than_the_first(void **state)
 {
     (void)state;
     char text[4000] = "{\"Names\":[\"0123456789012345678901234567890123456789\"";
+    size_t len = strlen(text);
     for (size_t i = 1; i < 1000; i++)
-        (void)strcat(text, ",\"\"");
-    (void)strcat(text, "]}");
+        len += (size_t)snprintf(&text[len], sizeof text - len, ",\"\"");
+    (void)snprintf(&text[len], sizeof text - len, "]}");
     struct arena *arena = arena_new();
     struct json_strings strings;
     assert_true(take(text, strlen(text), arena, &strings));

@@ -30,7 +30,7 @@ void fake_api_expect_closed(int connection);
 
 #define FAKE_API_UNACKED_MS 700
 /* Of every request. */
-#define FAKE_API_TIMEOUT_MS 60000
+#define FAKE_API_TIMEOUT_MS INT64_C(60000)
 #define FAKE_API_NO_ANSWER "no answer in 60000 ms"
 
 struct fake_api {

@@ -27,7 +27,7 @@ struct world {
 static void marked(void *context, const char *node, const struct node_mark *mark)
 {
     struct world *world = context;
-    const size_t i = (size_t)atoi(&node[1]);
+    const size_t i = strtoul(&node[1], NULL, 10);
     world->marks[i] = mark ? *mark : (struct node_mark){0};
 }
 
@@ -432,7 +432,7 @@ static void test_move(void **state)
  */
 
 #define OFFER_MS 10000
-#define DAY_MS (24 * 60 * MINUTE)
+#define DAY_MS (INT64_C(24) * 60 * MINUTE)
 
 struct flapping {
     size_t node;
