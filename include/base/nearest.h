@@ -20,7 +20,7 @@ struct nearest {
 };
 
 /* Returns whether the known word, which is borrowed, is the nearest so far. Of equally near ones,
- * the first is kept. */
+ * the one with the longest common beginning is kept, then the first. */
 bool nearest_try(struct nearest *nearest, const char *known);
 
 /* Whether a name was probably meant to be the known one. Compares word by word, without case: words

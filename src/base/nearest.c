@@ -62,10 +62,20 @@ size_t nearest_distance(const char *a, const char *b)
     return d <= most ? d : SIZE_MAX;
 }
 
+static size_t n_alike(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && same_letter(a[n], b[n]))
+        n++;
+    return n;
+}
+
 bool nearest_try(struct nearest *nearest, const char *known)
 {
     const size_t d = nearest_distance(nearest->asked, known);
-    if (d >= nearest->least)
+    const char *asked = nearest->asked;
+    if (d > nearest->least || d == SIZE_MAX ||
+        (d == nearest->least && n_alike(asked, known) <= n_alike(asked, nearest->found)))
         return false;
     nearest->least = d;
     nearest->found = known;

@@ -172,6 +172,11 @@ static struct asked failure_of(const struct session *session, const char *view,
     for (size_t i = 0; session->arguments.object && i < 2; i++)
         is_of_object |= strcmp(view, OF_OBJECTS[i]) == 0;
     const char *message = message_of(reply, &is_ours, session->arena);
+    if (!session->arguments.url && begins(message, "no such path"))
+        return (struct asked){EXIT_NO_ANSWER, reply->status,
+                              "a gpu-extender answered, not the API server: name it by --url, not "
+                              "by --server",
+                              NULL};
     struct asked answer = {EXIT_NO_ANSWER, reply->status,
                            complaint_of(session, reply, message, is_ours), NULL};
     if (is_mistake(view, reply->status, message))

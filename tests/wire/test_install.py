@@ -66,6 +66,14 @@ def test_a_second_edit_changes_nothing(machine):
     assert machine.backup.read_text() == MANIFEST and len(os.listdir(machine.backup.parent)) == 1
 
 
+def test_a_command_of_another_form_is_not_edited(machine):
+    other = MANIFEST.replace("    - kube-scheduler\n", "    - /usr/local/bin/kube-scheduler\n")
+    machine.manifest.write_text(other)
+    said, edited = machine.run(EDIT)
+    assert "not changed" in said and "by hand" in said and edited == other
+    assert os.listdir(machine.backup.parent) == []
+
+
 def test_an_edit_switches_on_again_after_an_emergency_off(machine):
     _, edited = machine.run(EDIT)
     _, off = machine.run(OFF)

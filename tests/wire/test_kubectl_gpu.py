@@ -559,6 +559,7 @@ def test_the_namespace_is_that_of_the_context(kubectl):
         ("Error from server (Forbidden): views is forbidden: no\n", 3, "views is forbidden: no"),
         ("Error from server (NotFound): pod a/b: is not in the inventory\n", 1, "pod a/b: is not in the inventory"),
         ("Error from server (NotFound): the server could not find the requested resource\n", 3, "aggregated API"),
+        ("Error from server (NotFound): no such path, should be one of: GET /v1/explain\n", 3, "by --url, not by --server"),
         ("Error from server (BadRequest): ?x: is unknown\n", 2, "?x: is unknown"),
         ("Error from server (ServiceUnavailable): the server is currently unable\n", 3, "unable"),
         ("The connection to the server x was refused\n", 3, "refused"),

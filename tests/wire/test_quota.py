@@ -89,7 +89,7 @@ def test_quotas_of_a_namespace(service):
 def test_no_quotas_give_an_empty_list(start_over):
     answer = start_over(node("a"))
     assert answer.get("/v1/quota").json()["quotas"] == []
-    assert answer.get("/v1/quota?output=table").text == "no quotas: none is in the policy file, or none covers the namespace\n"
+    assert answer.get("/v1/quota?output=table").text == "no quotas: the policy has none, or none for the namespace asked for\n"
 
 
 def test_a_dry_run_consumes_the_quota(service):

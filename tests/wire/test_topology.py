@@ -164,8 +164,7 @@ def test_pods_of_an_incomplete_group_wait(ask_for_group):
     told = [(job["verdict"]["result"], job["verdict"]["cause"], job["verdict"]["text"]) for job in answer["jobs"]]
     assert told == [("waits", "group", "Its group ring needs 4 pods; the manifest has 3.")] * 3 + [("fits", "", "Group other goes to rack c. No more would fit.")]
     assert [workload["verdict"]["result"] for workload in answer["workloads"]] == ["waits"] * 3 + ["fits"]
-    (remedy,) = answer["jobs"][0]["remedies"]
-    assert (remedy["text"], remedy["fits"]) == ("write 3 in gpu-extender.io/gang-size of its pods", 3)
+    assert remedies_of(answer["jobs"][0]) == [("correct", "write 3 in gpu-extender.io/gang-size of its pods", 3)], "its rack has no room for a fourth pod"
     answer = ask_for_group(*(member(i, "prefer rack", size=8) for i in range(7)))
     assert {job["verdict"]["result"] for job in answer["jobs"]} == {"doesNotFit"}
 

@@ -468,6 +468,8 @@ def test_pods_of_a_manifest_count_with_those_of_their_group_in_the_cluster(of_ga
         answer = service.post("/v1/dry-run", {"kind": "List", "apiVersion": "v1", "items": [member(1 + i, 4, 1) for i in range(n)]}).json()
         verdict = answer["jobs"][-1]["verdict"]
         assert (verdict["result"], verdict["text"]) == told
+        helps = [(remedy["text"], remedy["fits"]) for remedy in answer["jobs"][-1]["remedies"]]
+        assert helps == ([("add 1 pod to the group", 3)] if n == 2 else []), "the pod in the cluster has the old size"
 
 
 def test_a_group_that_is_drained_says_what_it_lacks(of_gangs):

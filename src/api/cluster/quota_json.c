@@ -616,7 +616,7 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
     json_array_foreach (quotas, i, quota)
         add_rows(quota, wide, lends, table, arena);
     if (table_is_empty(table)) {
-        buf_add_text(out, "no quotas: none is in the policy file, or none covers the namespace\n");
+        buf_add_text(out, "no quotas: the policy has none, or none for the namespace asked for\n");
         return;
     }
     write_headline(quotas, arena, out);

@@ -159,6 +159,8 @@ json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wi
 struct group_sum {
     const char *key;
     json_int_t size, n_pods, n_placed;
+    json_int_t n_there; /* of the cluster, if they are counted */
+    json_int_t n_more;  /* that would fit beside all of them */
     UT_hash_handle hh;
 };
 
@@ -195,6 +197,7 @@ static struct group_sum *sum_groups(const json_t *workloads, struct arena *arena
         sum->size = size > sum->size ? size : sum->size;
         sum->n_pods += json_integer_value(json_object_get(workload, "replicas"));
         sum->n_placed += json_integer_value(json_object_get(workload, "placed"));
+        sum->n_more = json_integer_value(json_object_get(workload, "moreReplicas"));
     }
     return sums;
 }
@@ -215,13 +218,13 @@ static json_int_t n_there(const struct dry_run *dry_run, const struct group_sum 
 }
 
 /* Of pods that fit, why they would wait for others of their group; NULL: they would not. */
-static const char *why_waiting(const struct dry_run *dry_run, const struct group_sum *sum,
+static const char *why_waiting(const struct dry_run *dry_run, struct group_sum *sum,
                                enum result *ret_result)
 {
     struct arena *arena = dry_run->arena;
     const bool is_whole = sum->n_placed >= sum->size || sum->n_placed >= sum->n_pods;
-    const json_int_t there = is_whole && sum->n_pods < sum->size ? n_there(dry_run, sum) : 0;
-    if (is_whole && sum->n_pods + there >= sum->size)
+    sum->n_there = is_whole && sum->n_pods < sum->size ? n_there(dry_run, sum) : 0;
+    if (is_whole && sum->n_pods + sum->n_there >= sum->size)
         return NULL;
     *ret_result = is_whole ? RESULT_WAITS : RESULT_DOES_NOT_FIT;
     if (!is_whole)
@@ -229,8 +232,9 @@ static const char *why_waiting(const struct dry_run *dry_run, const struct group
                             (long long)sum->n_placed, (long long)sum->size);
     return arena_printf(arena, "Its group %s needs %lld pods; the manifest has %lld%s.",
                         name_of(sum), (long long)sum->size, (long long)sum->n_pods,
-                        there > 0 ? arena_printf(arena, " and the cluster %lld", (long long)there)
-                                  : "");
+                        sum->n_there > 0
+                            ? arena_printf(arena, " and the cluster %lld", (long long)sum->n_there)
+                            : "");
 }
 
 static void answer_for_group(json_t *object, enum result result, const char *text)
@@ -240,13 +244,20 @@ static void answer_for_group(json_t *object, enum result result, const char *tex
     (void)json_object_update_new(json_object_get(object, "verdict"), whole);
 }
 
-/* All that the manifest has of it find a place. */
-static void offer_size(json_t *object, const struct group_sum *sum, struct arena *arena)
+/* All that the manifest has of it find a place. Pods of the cluster keep the size that they say. */
+static void offer_rest(json_t *object, const struct group_sum *sum, struct arena *arena)
 {
-    remedies_add_one(object,
-                     arena_printf(arena, "write %lld in gpu-extender.io/gang-size of its pods",
-                                  (long long)sum->n_pods),
-                     NULL, sum->n_pods);
+    const json_int_t n_missing = sum->size - sum->n_pods - sum->n_there;
+    if (sum->n_more >= n_missing)
+        remedies_add_one(object,
+                         arena_printf(arena, "add %lld pod%s to the group", (long long)n_missing,
+                                      n_missing == 1 ? "" : "s"),
+                         NULL, sum->n_pods + n_missing);
+    if (sum->n_there == 0)
+        remedies_add_one(object,
+                         arena_printf(arena, "write %lld in gpu-extender.io/gang-size of its pods",
+                                      (long long)sum->n_pods),
+                         NULL, sum->n_pods);
 }
 
 void domain_run_judge_groups(const struct dry_run *dry_run, const json_t *jobs,
@@ -260,7 +271,7 @@ void domain_run_judge_groups(const struct dry_run *dry_run, const json_t *jobs,
         const char *result = text_member(json_object_get(job, "verdict"), "result");
         const json_t *first = json_array_get(json_object_get(job, "workloads"), 0);
         json_t *workload = json_array_get(workloads, (size_t)json_integer_value(first));
-        const struct group_sum *sum = find_group(&sums, workload, arena);
+        struct group_sum *sum = find_group(&sums, workload, arena);
         enum result waits = RESULT_FITS;
         const char *why =
             sum && strcmp(result, "fits") == 0 ? why_waiting(dry_run, sum, &waits) : NULL;
@@ -269,7 +280,7 @@ void domain_run_judge_groups(const struct dry_run *dry_run, const json_t *jobs,
         answer_for_group(job, waits, why);
         answer_for_group(workload, waits, why);
         if (waits == RESULT_WAITS)
-            offer_size(job, sum, arena);
+            offer_rest(job, sum, arena);
     }
     HASH_CLEAR(hh, sums);
 }

@@ -121,7 +121,9 @@ static const char *addition(const json_t *answer, const json_t *job, struct aren
     if (fits(job) && json_integer_value(json_object_get(job, "pods")) == 1 &&
         text_member(placement, "node")[0])
         text = arena_printf(arena, ", on %s", text_member(placement, "node"));
-    if (without)
+    if (json_equal(without, json_object_get(job, "fits")))
+        text = arena_printf(arena, "%s, as many without the changes", text);
+    else if (without)
         text = arena_printf(arena, "%s, without the changes %lld", text,
                             (long long)json_integer_value(without));
     return text;

@@ -227,7 +227,9 @@ void remedies_add_one(json_t *json, const char *text, const struct node *node, i
         json_pack("{s:s, s:s, s:o, s:i, s:i, s:I, s:n}", "kind", node ? "administrator" : "correct",
                   "text", text, "nodes", names_json(&node, n_nodes), "nodeCount", (int)n_nodes,
                   "choices", 0, "fits", (json_int_t)n, "change");
-    (void)json_object_set_new(json, "remedies", json_pack("[o]", remedy));
+    if (!json_object_get(json, "remedies"))
+        (void)json_object_set_new(json, "remedies", json_array());
+    (void)json_array_append_new(json_object_get(json, "remedies"), remedy);
     (void)json_object_set_new(json, "remediesTried", json_string("all"));
 }
 

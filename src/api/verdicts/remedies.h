@@ -34,8 +34,8 @@ bool remedies_may_help(const struct headline *headline);
 void remedies_add(const struct remedy_question *question, json_t *json);
 /* The same for a workload that fits, or whose remedies are not searched. */
 void remedies_add_none(json_t *json);
-/* The same for one that is known without a trial: n pods fit with it, the first on the node; or it
- * lets them be judged, node NULL. */
+/* Adds one that is known without a trial: n pods fit with it, the first on the node; or it lets
+ * them be judged, node NULL. */
 void remedies_add_one(json_t *json, const char *text, const struct node *node, int64_t n);
 /* Writes them under a heading; nothing if there is nothing to say. */
 void remedies_write(const json_t *json, struct arena *arena, struct buf *out);

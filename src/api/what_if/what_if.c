@@ -477,18 +477,29 @@ static struct displaced_counts count_displaced(const struct applied *applied,
     return counts;
 }
 
+/* "the pending pod finds no place", "2 of 3 pending pods find a place" */
+static const char *places_text(size_t n_placed, size_t n, const char *which, struct arena *arena)
+{
+    if (n == 0)
+        return arena_printf(arena, "no pod is %s", which);
+    if (n == 1)
+        return arena_printf(arena, "the %s pod finds %s place", which, n_placed == 1 ? "a" : "no");
+    return arena_printf(arena, "%zu of %zu %s pods find a place", n_placed, n, which);
+}
+
 static const char *summary_of(const struct displaced_counts *displaced,
                               const struct pending_change *pending, size_t n_pending,
                               struct arena *arena)
 {
-    const char *text = "";
-    if (displaced->has_drains && displaced->n == 0)
-        text = "no pod is displaced; ";
-    if (displaced->n > 0)
-        text = arena_printf(arena, "%zu of %zu displaced pods find a place; ", displaced->n_placed,
-                            displaced->n);
-    return arena_printf(arena, "%s%zu of %zu pending pods find a place (without the changes: %zu)",
-                        text, pending->n_after, n_pending, pending->n_before);
+    const char *text = places_text(pending->n_after, n_pending, "pending", arena);
+    if (n_pending > 0 && pending->n_after == pending->n_before)
+        text = arena_printf(arena, "%s, with and without the changes", text);
+    else if (n_pending > 0)
+        text = arena_printf(arena, "%s (without the changes: %zu)", text, pending->n_before);
+    if (!displaced->has_drains && displaced->n == 0)
+        return text;
+    return arena_printf(arena, "%s; %s",
+                        places_text(displaced->n_placed, displaced->n, "displaced", arena), text);
 }
 
 static json_t *not_checked_json(const struct applied *applied, const json_t *budgets,

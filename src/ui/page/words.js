@@ -328,7 +328,10 @@ export const WORDS = {
   notAvoided: ["was not avoided: this changes nothing", "原未被避开：无变化"],
   wouldBeLost: [(n) => `${s(n, "pod", "pods")} would be lost`, (n) => `${n} 个 Pod 会丢失`],
   noController: [(names, n) => (n === 1 ? `${names} has no controller: nothing recreates it.` : `${names} have no controller: nothing recreates them.`), (names) => `${names} 没有控制器，不会重建。`],
-  displaced: [(fit, n) => `${n_(fit)} of ${s(n, "displaced pod finds", "displaced pods find")} a place`, (fit, n) => `${n_(n)} 个被迁出的 Pod 中有 ${n_(fit)} 个能放下`],
+  displaced: [
+    (fit, n) => (n === 1 ? `The displaced pod finds ${fit ? "a" : "no"} place` : `${n_(fit)} of ${n_(n)} displaced pods find a place`),
+    (fit, n) => (n === 1 ? `被迁出的 Pod ${fit ? "能" : "不能"}放下` : `${n_(n)} 个被迁出的 Pod 中有 ${n_(fit)} 个能放下`),
+  ],
   nowRun: [(n) => `${s(n, "waiting pod finds", "waiting pods find")} a place only with the changes`, (n) => `有变化才能放下的等待 Pod：${n} 个`],
   noLonger: [(n) => `${s(n, "waiting pod finds", "waiting pods find")} a place only without the changes`, (n) => `有变化就放不下的等待 Pod：${n} 个`],
   loseTheirs: [(n) => `${s(n, "waiting pod loses its", "waiting pods lose their")} place`, (n) => `${n} 个等待的 Pod 失去位置`],

@@ -327,6 +327,17 @@ static void test_near_words(void **state)
     assert_true(nearest_distance(text, text) == SIZE_MAX);
 }
 
+static void test_of_equally_near_words_the_one_that_begins_alike_is_found(void **state)
+{
+    (void)state;
+    static const char *const KNOWN[] = {"p100-2", "h100-1", "h100-3"};
+    struct nearest nearest = {.asked = "h100-2", .least = SIZE_MAX};
+    assert_true(nearest_try(&nearest, KNOWN[0]));
+    assert_true(nearest_try(&nearest, KNOWN[1]));
+    assert_false(nearest_try(&nearest, KNOWN[2]));
+    assert_ptr_equal(nearest.found, KNOWN[1]);
+}
+
 static void test_near_resources(void **state)
 {
     (void)state;
@@ -373,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_err_is_cut_at_its_size),
         cmocka_unit_test(test_err_is_never_cut_inside_a_character),
         cmocka_unit_test(test_near_words),
+        cmocka_unit_test(test_of_equally_near_words_the_one_that_begins_alike_is_found),
         cmocka_unit_test(test_near_resources),
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_decimal),
