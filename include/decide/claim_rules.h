@@ -132,5 +132,15 @@ bool claim_rules_are_cut(const struct claim_rules *rules);
  * quarter of the steps left. claim_rules_end_trial() gives back the devices. NULL: NULL. */
 struct claim_rules *claim_rules_try(struct claim_rules *rules, struct arena *arena);
 void claim_rules_end_trial(struct claim_rules *trial);
+/* Whether each pod has claims of its own only. rules NULL: true. */
+bool claim_rules_are_own(const struct claim_rules *rules);
+/* Before a trial that begins anew: devices that were taken since the rules were made are free
+ * again. Verdicts that they caused stay. The claims must be the pods' own. NULL: none. */
+void claim_rules_give_back(struct claim_rules *rules);
+/* The most devices that a request asks for; allocated claims and allocationMode All do not count.
+ * rules NULL: 0. *ret_request: the name of the only request for several; NULL: there are others. */
+int64_t claim_rules_most_devices(const struct claim_rules *rules, const char **ret_request);
+/* In the trial, which has judged no node, each of these requests asks for at most so many. */
+void claim_rules_limit_devices(struct claim_rules *trial, int64_t most);
 
 #endif

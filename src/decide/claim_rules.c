@@ -40,8 +40,9 @@ struct claim_rules {
     bool is_cut;
     /* Of a trial. */
     struct claim_rules *origin;
+    bool asks_less; /* than its origin, whose verdicts do not hold */
     uint64_t trial_steps, trial_steps_left;
-    size_t n_taken_before;
+    size_t n_taken_before; /* of all: when they were made */
 };
 
 #define TRIAL_SHARE 4
@@ -69,6 +70,7 @@ struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct devic
         .steps_left = steps_left,
         .own_steps_left = *steps_left - *steps_left / OTHERS_SHARE,
         .is_cut = *steps_left == 0,
+        .n_taken_before = copy ? device_copy_n_taken(copy) : 0,
         .arena = arena,
     };
     return rules;
@@ -468,12 +470,15 @@ static struct claim_verdict *find_or_add(struct claim_rules *rules, const struct
 static enum reason judge_by_search(struct claim_rules *rules, const struct node *node)
 {
     const struct claim_verdict *before =
-        rules->origin && !find(rules, node) ? find(rules->origin, node) : NULL;
+        rules->origin && !rules->asks_less && !find(rules, node) ? find(rules->origin, node) : NULL;
     struct claim_verdict *verdict = find_or_add(rules, node);
     if (before) {
         const struct arena_item item = verdict->item;
         *verdict = *before;
         verdict->item = item;
+        if (verdict->n_taken >
+            rules->n_taken_before) /* they were given back: it fits all the more */
+            verdict->n_taken = rules->n_taken_before;
     }
     if (holds(rules, verdict))
         return verdict->reason;
@@ -680,4 +685,71 @@ void claim_rules_end_trial(struct claim_rules *trial)
     lower(&trial->origin->own_steps_left, trial->trial_steps - trial->trial_steps_left);
     if (trial->copy)
         device_copy_give_back(trial->copy, trial->n_taken_before);
+}
+
+bool claim_rules_are_own(const struct claim_rules *rules)
+{
+    for (size_t i = 0; rules && i < rules->n; i++) {
+        if (!rules->claims[i]->is_template)
+            return false;
+    }
+    return true;
+}
+
+void claim_rules_give_back(struct claim_rules *rules)
+{
+    if (rules && rules->copy)
+        device_copy_give_back(rules->copy, rules->n_taken_before);
+}
+
+static int64_t most_wanted(const struct allocate_request *request)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < request->n_wants; i++) {
+        const struct allocate_want *want = &request->wants[i];
+        most = !want->wants_all && want->n_devices > most ? want->n_devices : most;
+    }
+    return most;
+}
+
+static void limit_wants(struct allocate_request *request, int64_t most, struct arena *arena)
+{
+    struct allocate_want *wants =
+        arena_copy(arena, request->wants, request->n_wants, sizeof *wants);
+    for (size_t i = 0; i < request->n_wants; i++) {
+        if (!wants[i].wants_all && wants[i].n_devices > most)
+            wants[i].n_devices = most;
+    }
+    request->wants = wants;
+}
+
+int64_t claim_rules_most_devices(const struct claim_rules *rules, const char **ret_request)
+{
+    int64_t most = 0;
+    size_t n_several = 0;
+    *ret_request = NULL;
+    for (size_t i = 0; rules && i < rules->n; i++) {
+        const struct allocate_claim *asked = &rules->claims[i]->asked;
+        for (size_t j = 0; !rules->claims[i]->is_allocated && j < asked->n_requests; j++) {
+            const int64_t n = most_wanted(&asked->requests[j]);
+            n_several += n > 1;
+            *ret_request = n > 1 && n_several == 1 ? asked->requests[j].name : *ret_request;
+            most = n > most ? n : most;
+        }
+    }
+    *ret_request = n_several == 1 ? *ret_request : NULL;
+    return most;
+}
+
+void claim_rules_limit_devices(struct claim_rules *trial, int64_t most)
+{
+    trial->asks_less = true;
+    for (size_t i = 0; i < trial->n; i++) {
+        struct allocate_claim *asked = &trial->claims[i]->asked;
+        struct allocate_request *requests =
+            arena_copy(trial->arena, asked->requests, asked->n_requests, sizeof *requests);
+        for (size_t j = 0; !trial->claims[i]->is_allocated && j < asked->n_requests; j++)
+            limit_wants(&requests[j], most, trial->arena);
+        asked->requests = requests;
+    }
 }

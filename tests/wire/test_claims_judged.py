@@ -133,6 +133,40 @@ def test_what_helps_is_tried_with_the_claims(start_over, spec, taints, remedies)
     assert dry_run(service, asking)[0]["remedies"] == workload["remedies"]
 
 
+@pytest.mark.parametrize(
+    "requests, replicas, remedies",
+    [
+        (asks(3), 1, [("ask for 2 devices in request gpus", 1, ["a"])]),
+        (asks(5), 2, [("ask for 1 device in request gpus", 2, ["b", "a"])]),
+        (asks(2), 3, [("ask for 1 device in request gpus", 3, ["b", "a"])]),
+        (asks(1), 4, []),
+    ],
+)
+def test_fewer_devices_are_offered(start_over, requests, replicas, remedies):
+    """a has two devices left, b has one."""
+    service = start_over(*cluster(template("several", requests)))
+    (workload,) = dry_run(service, deployment(replicas, using(t_a="several")))
+    assert [(remedy["text"], remedy["fits"], remedy["nodes"]) for remedy in workload["remedies"]] == remedies
+
+
+def test_fewer_devices_of_several_requests(start_over):
+    several = {"devices": {"requests": [{"name": name, "exactly": {"deviceClassName": DRIVER, "count": 2}} for name in ("first", "second")]}}
+    service = start_over(*cluster(template("several", several)))
+    (workload,) = dry_run(service, using(t_a="several"))
+    assert [(remedy["text"], remedy["nodes"]) for remedy in workload["remedies"]] == [("ask for at most 1 device in each request", ["a"])]
+
+
+def test_roles_of_a_job_take_devices_from_each_other_in_trials(start_over):
+    """a and b have three devices left: one for each of three pods, none for a fourth."""
+    service = start_over(*cluster(template("two", asks(2)), ONE))
+    roles = {"Master": {"replicas": 1, "template": {"spec": using(t_a="two")["spec"]}}, "Worker": {"replicas": 2, "template": {"spec": using(t_a="two")["spec"]}}}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "j", "namespace": "ml"}, "spec": {"pytorchReplicaSpecs": roles}}
+    answer = service.post("/v1/dry-run", job).json()
+    assert [remedy["text"] for remedy in answer["jobs"][0]["remedies"]] == ["ask for 1 device in request gpus"]
+    roles["Worker"]["replicas"] = 3
+    assert service.post("/v1/dry-run", job).json()["jobs"][0]["remedies"] == []
+
+
 def test_workloads_take_devices_from_each_other(start_over):
     service = start_over(*cluster(ONE))
     first, second = dry_run(service, deployment(2, using(t_a="one")), using(t_a="one", t_b="one"))

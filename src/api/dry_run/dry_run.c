@@ -177,15 +177,21 @@ static struct manifest_gang *gang_without_domain(const struct job *job)
     return deciding->domains.why_not ? deciding->gang : NULL;
 }
 
-/* Trials with claims spend the steps that other workloads need, and give back no devices of placed
- * pods. */
+/* Trials with claims spend the steps that other workloads need, and cannot free a claim that placed
+ * pods share. */
+static bool may_try_claims(const struct job *job, const struct claim_rules *devices)
+{
+    return !devices ||
+           (job->list->n == job->n_roles && (job->n_placed == 0 || claim_rules_are_own(devices)));
+}
+
 static bool may_search(const struct job *job)
 {
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline) &&
                (job->headline.cause != CAUSE_MISSING || lack_alike(job));
     for (size_t i = 0; may && i < job->n_roles; i++)
         may = !job->roles[i].question.refusal &&
-              (!job->roles[i].question.devices || (job->list->n == 1 && job->n_placed == 0)) &&
+              may_try_claims(job, job->roles[i].question.devices) &&
               (job->roles[i].workload->domain.rule == DOMAIN_ANY ||
                (!job->roles[i].question.devices && !job->roles[i].workload->per_node)) &&
               (job->headline.missing.kind != MISSING_RESOURCE ||
@@ -254,8 +260,11 @@ static void search(const struct job *job, json_t *json)
     struct trial_role *roles = ARENA_ARRAY(dry_run->arena, struct trial_role,
                                            job->n_roles + (gang ? gang->n_templates : 0));
     cluster_fork_rewind(dry_run->fork);
-    for (size_t i = 0; i < job->n_roles; i++)
+    for (size_t i = 0; i < job->n_roles; i++) {
+        if (job->n_placed > 0)
+            claim_rules_give_back(job->roles[i].question.devices);
         roles[i] = trial_role_of(dry_run, job->roles[i].workload, &job->roles[i]);
+    }
     const struct remedy_question question = {
         .inventory = dry_run->api->inventory,
         .fork = dry_run->fork,

@@ -184,7 +184,7 @@ bool remedies_may_help(const struct headline *headline)
     const enum verdict_cause cause = headline->cause;
     return (headline->result == RESULT_DOES_NOT_FIT || headline->result == RESULT_PARTLY_FITS) &&
            (cause == CAUSE_NAME || (cause == CAUSE_MISSING && headline->missing.meant) ||
-            (cause >= CAUSE_QUOTA && cause <= CAUSE_SHARED));
+            (cause >= CAUSE_QUOTA && cause <= CAUSE_CLAIMS));
 }
 
 void remedies_add(const struct remedy_question *question, json_t *json)

@@ -1,6 +1,7 @@
 /* remedies_ask: what the pods could ask for instead. See remedies_priv.h. */
 #include "api/dry_run/domain_run.h"
 #include "api/verdicts/remedies_priv.h"
+#include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
 #include "ledger/admit.h"
 #include "types/gpu_model.h"
@@ -571,6 +572,32 @@ static bool ask_fewer_pods(struct remedy_search *search)
     return low > 0;
 }
 
+/* The most devices of a request with which the claims are allocated. */
+static void ask_fewer_devices(struct remedy_search *search)
+{
+    struct arena *arena = search->arena;
+    struct trial_end best = {0};
+    const char *request = NULL;
+    int64_t low = 0;
+    int64_t high = claim_rules_most_devices(search->failing->devices, &request);
+    while (high - low > 1 && !search->trials.is_cut) {
+        struct trial_end end;
+        const struct trial trial = {.most_devices = low + (high - low) / 2};
+        if (trial_run(&search->trials, &trial, &end)) {
+            low = trial.most_devices;
+            best = end;
+        } else {
+            high = trial.most_devices;
+        }
+    }
+    const char *text = arena_printf(arena, "%" PRId64 " device%s", low, low == 1 ? "" : "s");
+    if (low > 0)
+        remedies_offer(search, "askLess",
+                       request ? arena_printf(arena, "ask for %s in request %s", text, request)
+                               : arena_printf(arena, "ask for at most %s in each request", text),
+                       &best, NULL);
+}
+
 /* Of the nearest node: what it has left of CPU, memory and so on. */
 static bool ask_less_of_others(struct remedy_search *search)
 {
@@ -721,10 +748,12 @@ void remedies_ask_less(struct remedy_search *search)
         ask_for_one(search);
         return;
     }
+    if (cause == CAUSE_CLAIMS)
+        ask_fewer_devices(search);
     if (cause < CAUSE_QUOTA || cause > CAUSE_TOTAL)
         return;
     if (ask_fewer_pods(search) || (cause == CAUSE_RESOURCES && ask_less_of_others(search)))
         return;
-    if (need && need->amount > 1 && (ask_less_gpus(search, need) || ask_part(search, need)))
-        return;
+    if (need && need->amount > 1 && !ask_less_gpus(search, need))
+        (void)ask_part(search, need);
 }

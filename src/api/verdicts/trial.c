@@ -227,19 +227,43 @@ static bool place_role(struct trials *trials, const struct fit_question *questio
     return what_if_fill(trials->fork, question, n_rest).n == n_rest;
 }
 
-/* The fork borrows from the arena until it is rewound. */
+static struct claim_rules *try_claims(const struct trial *trial, struct claim_rules *devices,
+                                      struct arena *arena)
+{
+    struct claim_rules *tried = claim_rules_try(devices, arena);
+    if (tried && trial->most_devices > 0)
+        claim_rules_limit_devices(tried, trial->most_devices);
+    return tried;
+}
+
 static bool try_role(struct trials *trials, const struct trial *trial,
-                     const struct trial_role *role, const bool *domains, struct trial_end *end,
-                     struct arena *arena)
+                     const struct trial_role *role, const struct fit_question *question,
+                     struct trial_end *end)
 {
     const int64_t n_left = trial->n_pods - end->n_pods;
-    struct fit_question question = question_of(trials, trial, role, domains, arena);
-    question.devices = claim_rules_try(question.devices, arena);
     const int64_t n = trial->n_pods > 0 && n_left < role->n ? n_left : role->n;
-    const bool fits = place_role(trials, &question, role, n, end);
+    const bool fits = place_role(trials, question, role, n, end);
     if (trial->lifts_quota)
-        note_limits(end, question.quota, trials->fork);
-    claim_rules_end_trial(question.devices);
+        note_limits(end, question->quota, trials->fork);
+    return fits;
+}
+
+/* A role takes devices and room from those after it. The fork borrows from the arena until it is
+ * rewound. */
+static bool try_roles(struct trials *trials, const struct trial *trial, const bool *domains,
+                      struct trial_end *end, struct arena *arena)
+{
+    struct claim_rules **tried = ARENA_ARRAY(arena, struct claim_rules *, trials->n_roles);
+    bool fits = true;
+    size_t n = 0;
+    while (fits && n < trials->n_roles) {
+        const struct trial_role *role = &trials->roles[n];
+        struct fit_question question = question_of(trials, trial, role, domains, arena);
+        question.devices = tried[n++] = try_claims(trial, question.devices, arena);
+        fits = try_role(trials, trial, role, &question, end);
+    }
+    while (n > 0)
+        claim_rules_end_trial(tried[--n]);
     return fits;
 }
 
@@ -279,9 +303,7 @@ bool trial_run(struct trials *trials, const struct trial *trial, struct trial_en
         cluster_vacate(trials->fork, trial->vacated, trial->needs, trial->n_needs);
     if (trials->wish.rule != DOMAIN_ANY && !trial->lifts_domain)
         domains = domains_of(trials, trial, arena);
-    fits = domains.why_not == NULL;
-    for (size_t i = 0; fits && i < trials->n_roles; i++)
-        fits = try_role(trials, trial, &trials->roles[i], domains.chosen, &end, arena);
+    fits = domains.why_not == NULL && try_roles(trials, trial, domains.chosen, &end, arena);
     cluster_fork_rewind(trials->fork);
     if (fits)
         *ret_end = end;

@@ -48,6 +48,7 @@ struct trial {
     bool lifts_quota;
     bool lifts_node_name; /* the pods may go to any node */
     bool lifts_domain;    /* and to any domain */
+    int64_t most_devices; /* of a request of their claims; 0: as they ask */
     int64_t n_pods;       /* so many pods, the first; 0: all */
     /* Pods that have left a node. NULL: none have. */
     const struct node *vacated;
