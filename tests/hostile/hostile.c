@@ -35,6 +35,8 @@
 #define ROUNDS 5
 /* Tables do not shrink when they empty. */
 #define KEPT_BYTES_MAX (4.0 * 1024 * 1024)
+/* What prioritize may spend on claims. */
+#define RANKED_MS_MAX 20
 
 struct harness {
     struct policy policy;
@@ -161,7 +163,8 @@ static double metrics_bytes(const struct harness *harness)
 }
 
 struct cost {
-    double bytes_each, hold_ms, filter_ms, dry_run_ms, asked_ms, metrics_bytes, kept_bytes;
+    double bytes_each, hold_ms, filter_ms, dry_run_ms, asked_ms, ranked_ms, metrics_bytes,
+        kept_bytes;
     size_t answer_bytes; /* the longest of the dry run, pending and explain */
     size_t n_holds;
     bool sums_are_right;
@@ -191,11 +194,11 @@ static void go(const struct harness *harness, const struct attack *attack)
 }
 
 /* CPU time. What the answer says is for other tests. */
-static double ask_ms(handle_exchange *handle, struct api *api, const struct fake_question *question,
+static double ask_ms(handle_exchange *handle, void *context, const struct fake_question *question,
                      const char *member, size_t *ret_bytes)
 {
     const double began_ms = meter_cpu_ms();
-    struct fake_answer answer = fake_ask(handle, api, question);
+    struct fake_answer answer = fake_ask(handle, context, question);
     const double took_ms = meter_cpu_ms() - began_ms;
     if (!strstr(answer.body, member))
         fail(answer.body);
@@ -216,9 +219,36 @@ static enum cluster_kind kind_of(const json_t *object)
     return strcmp(kind, "DeviceClass") == 0 ? CLUSTER_DEVICE_CLASSES : CLUSTER_CLAIMS;
 }
 
+static const json_t *first_pod(const json_t *items)
+{
+    size_t i = 0;
+    const json_t *item = NULL;
+    json_array_foreach (items, i, item) {
+        if (kind_of(item) == CLUSTER_PODS)
+            return item;
+    }
+    return NULL;
+}
+
+/* CPU time of prioritize over all nodes: an order, or none beyond its budget. */
+static double ranked_ms(struct harness *harness, const json_t *pod)
+{
+    size_t bytes = 0;
+    json_auto_t *names = json_array();
+    for (size_t i = 0; i < ATTACKED_NODES; i++)
+        (void)json_array_append_new(names, json_sprintf("node-%zu", i));
+    json_auto_t *asked = json_pack("{s:O, s:O}", "Pod", pod, "NodeNames", names);
+    char *body = json_dumps(asked, JSON_COMPACT);
+    const struct fake_question question = {.body = body, .len = strlen(body)};
+    const double took_ms =
+        ask_ms(extender_prioritize, &harness->extender, &question, "[", &bytes);
+    free(body);
+    return took_ms;
+}
+
 /* pending, and explain of the first pod, while the objects are in the cluster. The longer time. */
-static double asked_ms(const struct harness *harness, struct api *api, const json_t *items,
-                       size_t *ret_bytes)
+static double asked_ms(struct harness *harness, struct api *api, const json_t *items,
+                       struct cost *cost)
 {
     static const enum cluster_kind KINDS[] = {CLUSTER_PODS, CLUSTER_CLAIMS, CLUSTER_DEVICE_CLASSES};
     static const struct fake_question PENDING = {.body = "", .method = "GET"};
@@ -230,8 +260,11 @@ static double asked_ms(const struct harness *harness, struct api *api, const jso
         put(harness, kind_of(item), json_deep_copy(item));
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
         flush(harness, KINDS[k]);
-    const double pending_ms = ask_ms(api_pending, api, &PENDING, "\"hostile-0\"", ret_bytes);
-    const double explain_ms = ask_ms(api_explain, api, &EXPLAIN, "\"hostile-0\"", ret_bytes);
+    const double pending_ms =
+        ask_ms(api_pending, api, &PENDING, "\"hostile-0\"", &cost->answer_bytes);
+    const double explain_ms =
+        ask_ms(api_explain, api, &EXPLAIN, "\"hostile-0\"", &cost->answer_bytes);
+    cost->ranked_ms = ranked_ms(harness, first_pod(items));
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
         list(harness, KINDS[k], 0, NULL);
     return pending_ms > explain_ms ? pending_ms : explain_ms;
@@ -252,8 +285,7 @@ static void ask(struct harness *harness, const struct hostile_manifest *posted, 
         ask_ms(api_dry_run, &api, &question, "\"deviceRequests\"", &cost->answer_bytes);
     free(body);
     if (posted->max_asked_ms > 0)
-        cost->asked_ms =
-            asked_ms(harness, &api, json_object_get(manifest, "items"), &cost->answer_bytes);
+        cost->asked_ms = asked_ms(harness, &api, json_object_get(manifest, "items"), cost);
 }
 
 static struct cost measure(const struct attack *attack)
@@ -313,9 +345,9 @@ static bool run(const struct attack *attack)
     if (judges_times && cost.hold_ms > attack->max_hold_ms)
         cost.hold_ms = hold_ms_again(attack, cost.hold_ms);
     bool ok = cost.sums_are_right;
-    printf("%-22s %7zu %12.0f %11.2f %11.2f %12.2f %12.2f %14.0f %8zu  %s\n", attack->name,
+    printf("%-22s %7zu %12.0f %11.2f %11.2f %12.2f %12.2f %10.2f %14.0f %8zu  %s\n", attack->name,
            attack->n_objects, cost.bytes_each, cost.hold_ms, cost.filter_ms, cost.dry_run_ms,
-           cost.asked_ms, cost.metrics_bytes, cost.n_holds, attack->what);
+           cost.asked_ms, cost.ranked_ms, cost.metrics_bytes, cost.n_holds, attack->what);
     if (!ok)
         printf("    FAILED: the self-check has found a difference\n");
     ok &= is_within("bytes each", cost.bytes_each, attack->max_bytes_each);
@@ -324,6 +356,7 @@ static bool run(const struct attack *attack)
     if (posted) {
         ok &= is_in_time("a dry run, CPU ms,", cost.dry_run_ms, posted->max_ms);
         ok &= is_in_time("pending or explain, CPU ms,", cost.asked_ms, posted->max_asked_ms);
+        ok &= is_in_time("prioritize, CPU ms,", cost.ranked_ms, RANKED_MS_MAX);
         ok &= is_within("the longest answer, bytes,", (double)cost.answer_bytes,
                         (double)posted->max_answer_bytes);
     }
@@ -538,9 +571,9 @@ int main(int argc, char **argv)
     argc -= judges_times;
     argv += judges_times;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
-    printf("%-22s %7s %12s %11s %11s %12s %12s %14s %8s  %s\n", "attack", "objects", "bytes each",
-           "hold, ms", "filter, ms", "dry run, ms", "asked, ms", "metrics, bytes", "holds",
-           "what it attacks");
+    printf("%-22s %7s %12s %11s %11s %12s %12s %10s %14s %8s  %s\n", "attack", "objects",
+           "bytes each", "hold, ms", "filter, ms", "dry run, ms", "asked, ms", "ranked, ms",
+           "metrics, bytes", "holds", "what it attacks");
     for (size_t i = 0; i < N_ATTACKS; i++) {
         if (!is_wanted(ATTACKS[i].name, argv + 1, argc - 1))
             continue;
