@@ -15,8 +15,9 @@ size_t nearest_distance(const char *a, const char *b);
  * SIZE_MAX}. */
 struct nearest {
     const char *asked;
-    const char *found; /* NULL: none is near */
+    const char *found; /* NULL: none is near. The caller may replace it by a longer form. */
     size_t least;      /* its distance */
+    size_t n_alike;    /* letters at the beginning that it shares with the word */
 };
 
 /* Returns whether the known word, which is borrowed, is the nearest so far. Of equally near ones,

@@ -73,10 +73,12 @@ static size_t n_alike(const char *a, const char *b)
 bool nearest_try(struct nearest *nearest, const char *known)
 {
     const size_t d = nearest_distance(nearest->asked, known);
-    const char *asked = nearest->asked;
-    if (d > nearest->least || d == SIZE_MAX ||
-        (d == nearest->least && n_alike(asked, known) <= n_alike(asked, nearest->found)))
+    if (d > nearest->least || d == SIZE_MAX)
         return false;
+    const size_t n = n_alike(nearest->asked, known);
+    if (d == nearest->least && n <= nearest->n_alike)
+        return false;
+    nearest->n_alike = n;
     nearest->least = d;
     nearest->found = known;
     return true;
