@@ -49,6 +49,8 @@ struct coming replay_next(struct replay *replay);
 void replay_put(struct replay *replay, const struct coming *coming);
 /* Adds the pod as pending and decides on it. Returns its node; NULL: it stays pending. */
 const struct node *replay_arrive(struct replay *replay, const struct coming *coming);
+/* Free GPUs of the node, or devices. */
+int64_t replay_free_gpus(const struct replay *replay, const struct node *node);
 /* The shape of a pod in the ledger. */
 const struct pod_shape *replay_shape(const struct replay *replay, uint64_t id);
 void replay_bind(struct replay *replay, const struct coming *coming, const struct node *node);

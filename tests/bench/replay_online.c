@@ -250,7 +250,9 @@ static void count_wait(struct online *online, const struct waiting *pod, double 
 /* Tries waiting pods on the node that became freer, longest wait first. */
 static void take_waiting(struct online *online, const struct node *node)
 {
-    for (struct waiting pod; replay_queue_take(&online->queue, node, &pod);) {
+    const struct replay *replay = online->replay;
+    for (struct waiting pod;
+         replay_queue_take(&online->queue, node, replay_free_gpus(replay, node), &pod);) {
         replay_bind(online->replay, &pod.coming, node);
         count_wait(online, &pod, online->now_s);
         start(online, &pod, node);
@@ -459,7 +461,9 @@ static void depart(struct online *online)
     } else {
         come(online, &again);
     }
-    if (online->replay->hole && sick_nodes_n_lifted(sick) != online->n_lifted)
+    if (!online->replay->hole)
+        return;
+    if (sick_nodes_n_lifted(sick) != online->n_lifted)
         take_waiting(online, cluster_find_node(online->replay->cluster, online->replay->hole));
     online->n_lifted = sick_nodes_n_lifted(sick);
 }

@@ -12,10 +12,11 @@ void replay_queue_fini(struct replay_queue *queue)
     free(queue->lines);
 }
 
-static struct replay_line *line_of(struct replay_queue *queue, const struct pod_shape *shape)
+static struct replay_line *line_of(struct replay_queue *queue, const struct pod_shape *shape,
+                                   int64_t gpus)
 {
     for (size_t i = 0; i < queue->n_lines; i++) {
-        if (queue->lines[i].shape == shape)
+        if (queue->lines[i].shape == shape && queue->lines[i].gpus == gpus)
             return &queue->lines[i];
     }
     if (queue->n_lines == queue->room) {
@@ -23,14 +24,14 @@ static struct replay_line *line_of(struct replay_queue *queue, const struct pod_
         queue->lines = mem_grow(queue->lines, queue->room, sizeof *queue->lines);
     }
     struct replay_line *line = &queue->lines[queue->n_lines++];
-    *line = (struct replay_line){.shape = shape};
+    *line = (struct replay_line){.shape = shape, .gpus = gpus};
     return line;
 }
 
 void replay_queue_add(struct replay_queue *queue, const struct waiting *pod,
                       const struct pod_shape *shape)
 {
-    struct replay_line *line = line_of(queue, shape);
+    struct replay_line *line = line_of(queue, shape, pod->coming.pod->gpus);
     if (line->end == line->room) {
         line->room = 2 * line->room + 16;
         line->pods = mem_grow(line->pods, line->room, sizeof *pod);
@@ -65,7 +66,8 @@ void replay_queue_remove(struct replay_queue *queue, const struct group *group)
     }
 }
 
-bool replay_queue_take(struct replay_queue *queue, const struct node *node, struct waiting *ret_pod)
+bool replay_queue_take(struct replay_queue *queue, const struct node *node, int64_t free_gpus,
+                       struct waiting *ret_pod)
 {
     struct replay_line *best = NULL;
     for (size_t i = 0; i < queue->n_lines; i++) {
@@ -73,7 +75,7 @@ bool replay_queue_take(struct replay_queue *queue, const struct node *node, stru
         if (best && line->pods[line->first].coming.id > best->pods[best->first].coming.id)
             continue;
         const struct fit_question question = {.shape = line->shape, .scope = FIT_ALL};
-        if (fit_judge(node, &question) == REASON_FITS)
+        if (line->gpus <= free_gpus && fit_judge(node, &question) == REASON_FITS)
             best = line;
     }
     if (!best)

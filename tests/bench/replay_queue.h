@@ -1,6 +1,7 @@
 /*
- * replay_queue: pods that wait for room. Pods of one shape share a line: if the first does not fit,
- * none does. So thousands of pods cost no more than their shapes. Private to replay_run.
+ * replay_queue: pods that wait for room. Pods of one shape share a line, with claims those that
+ * claim as many GPUs: if the first does not fit, none does. So thousands of pods cost no more than
+ * their shapes. Private to replay_run.
  */
 #ifndef BENCH_REPLAY_QUEUE_H
 #define BENCH_REPLAY_QUEUE_H
@@ -15,7 +16,8 @@ struct waiting {
 
 struct replay_line {
     const struct pod_shape *shape; /* the ledger's, which keeps it while such a pod waits */
-    struct waiting *pods;          /* in order of arrival */
+    int64_t gpus;
+    struct waiting *pods; /* in order of arrival */
     size_t first, end, room;
 };
 
@@ -31,7 +33,7 @@ void replay_queue_add(struct replay_queue *queue, const struct waiting *pod,
 /* Removes all pods of the group. */
 void replay_queue_remove(struct replay_queue *queue, const struct group *group);
 /* Removes the earliest pod that fits the node. False: none does. */
-bool replay_queue_take(struct replay_queue *queue, const struct node *node,
+bool replay_queue_take(struct replay_queue *queue, const struct node *node, int64_t free_gpus,
                        struct waiting *ret_pod);
 
 #endif

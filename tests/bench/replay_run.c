@@ -200,14 +200,17 @@ static void allocate(struct replay *replay, const struct pod_facts *facts, int64
                                                         .extended_for_uid = ""});
 }
 
+int64_t replay_free_gpus(const struct replay *replay, const struct node *node)
+{
+    return replay->claims ? free_devices(node)
+                          : node_resource_free(node_find_resource(node, replay->gpus));
+}
+
 /* Whether the pod fits. Checks free GPUs first, because most nodes are full. */
 static bool fits(const struct replay *replay, const struct node *node,
                  const struct fit_question *question, const struct trace_pod *pod)
 {
-    const int64_t free = replay->claims
-                             ? free_devices(node)
-                             : node_resource_free(node_find_resource(node, replay->gpus));
-    return free >= pod->gpus && fit_judge(node, question) == REASON_FITS;
+    return replay_free_gpus(replay, node) >= pod->gpus && fit_judge(node, question) == REASON_FITS;
 }
 
 /* The node that kube-scheduler selects, ties at random; NULL: none. */
@@ -446,7 +449,8 @@ static replay_kind *kind_of(const char *name)
 static bool set_option(struct replay *replay, const char *kind, const char *option)
 {
     if (strcmp(option, "claims") == 0)
-        return strcmp(kind, "static") == 0 && !replay->most_allocated;
+        return (strcmp(kind, "static") == 0 || strcmp(kind, "online") == 0) &&
+               !replay->most_allocated;
     if (strcmp(kind, "hole") == 0) {
         replay->policy.quarantine.mode =
             strcmp(option, "avoid") == 0 ? AVOIDANCE_AVOID : AVOIDANCE_OBSERVE;
