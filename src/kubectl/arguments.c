@@ -127,6 +127,9 @@ static bool take_kubectl(int key, const char *value, struct arguments *arguments
     case KEY_KEY:
         arguments->key = value;
         return true;
+    case KEY_TLS_SERVER_NAME:
+        arguments->tls_server_name = value;
+        return true;
     case KEY_TOKEN:
         arguments->token = value;
         return true;

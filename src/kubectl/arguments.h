@@ -55,6 +55,7 @@ struct arguments {
     const char *policy; /* of the cluster file */
     /* Options of kubectl that also count for url. */
     const char *token, *authority, *certificate, *key;
+    const char *tls_server_name; /* of the certificate, if the URL names another host */
     bool insecure;
     /* All options of kubectl, each as --NAME=VALUE; ends with NULL. */
     const char **of_kubectl;

@@ -7,12 +7,24 @@
 
 #define COMPLAINT_BYTES_MAX 8192
 
-const char *source_url_without_user(const char *url, struct arena *arena)
+/* Behind the scheme. */
+static const char *authority_of(const char *url)
 {
     const char *scheme_end = strstr(url, "://");
-    const char *host = scheme_end ? scheme_end + strlen("://") : url;
-    const char *at = memrchr(host, '@', strcspn(host, "/?#"));
-    return at ? arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1) : url;
+    return scheme_end ? scheme_end + strlen("://") : url;
+}
+
+/* Behind a user and a password. */
+static const char *host_of(const char *url)
+{
+    const char *authority = authority_of(url);
+    const char *at = memrchr(authority, '@', strcspn(authority, "/?#"));
+    return at ? at + 1 : authority;
+}
+
+const char *source_url_without_user(const char *url, struct arena *arena)
+{
+    return arena_printf(arena, "%.*s%s", (int)(authority_of(url) - url), url, host_of(url));
 }
 
 static bool may_have_password(const char *shown)
@@ -26,14 +38,22 @@ const char *source_url_shown(const char *url, struct arena *arena)
     return may_have_password(shown) ? "--url" : shown;
 }
 
-static int fail(const char *url, const char *complaint, struct arena *arena, struct err *err)
+/* CURLE_PEER_FAILED_VERIFICATION */
+#define CURL_DISTRUSTS 60
+
+static int fail(const char *url, const char *complaint, int exit_status, struct arena *arena,
+                struct err *err)
 {
     const char *shown = source_url_without_user(url, arena);
     if (may_have_password(shown)) /* and so may the complaint */
         return err_set(err, EIO,
                        "--url: curl gets no answer; in a user and password write @ as "
                        "%%40, / as %%2F");
-    return err_set(err, EIO, "%.200s: %.*s", shown, (int)strcspn(complaint, "\n"), complaint);
+    return err_set(
+        err, EIO, "%.200s: %.*s%s", shown, (int)strcspn(complaint, "\n"), complaint,
+        exit_status == CURL_DISTRUSTS
+            ? "; --certificate-authority FILE and --tls-server-name NAME say whom to trust"
+            : "");
 }
 
 /* A line of curl's configuration: NAME = "VALUE". */
@@ -62,6 +82,17 @@ static void add_setting(struct buf *settings, const char *name, const char *valu
     buf_add_text(settings, "\"\n");
 }
 
+/* The URL with the name, by which curl checks the certificate, while it connects to the URL's own
+ * host. */
+static const char *named(struct buf *settings, const char *url, const char *name,
+                         struct arena *arena)
+{
+    const char *host = host_of(url);
+    const size_t len = host[0] == '[' ? strcspn(host, "]/?#") + 1 : strcspn(host, ":/?#");
+    add_setting(settings, "connect-to", arena_printf(arena, "::%.*s:", (int)len, host));
+    return arena_printf(arena, "%.*s%s%s", (int)(host - url), url, name, host + len);
+}
+
 /* The token is in no argument, which other users could read. */
 static void add_settings(struct buf *settings, const struct arguments *arguments,
                          const struct question *question, const char *url, struct arena *arena)
@@ -80,6 +111,8 @@ static void add_settings(struct buf *settings, const struct arguments *arguments
     add_setting(settings, "cacert", arguments->authority);
     add_setting(settings, "cert", arguments->certificate);
     add_setting(settings, "key", arguments->key);
+    if (arguments->tls_server_name)
+        url = named(settings, url, arguments->tls_server_name, arena);
     add_setting(settings, "url", url);
 }
 
@@ -91,7 +124,7 @@ static int read_outcome(const char *url, const char *said, int exit_status, stru
     const char *last = strrchr(said, '\n');
     const char *message = *said && *said != '\n' ? said : "curl failed without a message";
     if (exit_status != 0)
-        return fail(url, message, arena, err);
+        return fail(url, message, exit_status, arena, err);
     ret_reply->status = (unsigned)strtoul(last ? last + 1 : said, &type, 10);
     ret_reply->type = arena_strdup(arena, type + (*type == ' '));
     return 0;

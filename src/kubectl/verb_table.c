@@ -130,7 +130,7 @@ const struct option_facts OPTION_TABLE[N_OPTIONS] = {
     {"kubeconfig", "FILE", KEY_OF_KUBECTL, 0, NULL},
     {"request-timeout", "TIME", KEY_OF_KUBECTL, 0, NULL},
     {"server", "URL", KEY_SERVER, 0, NULL},
-    {"tls-server-name", "NAME", KEY_OF_KUBECTL, 0, NULL},
+    {"tls-server-name", "NAME", KEY_TLS_SERVER_NAME, 0, NULL},
     {"token", "TOKEN", KEY_TOKEN, 0, NULL},
     {"user", "NAME", KEY_OF_KUBECTL, 0, NULL},
     {"version", NULL, KEY_VERSION, 0, NULL},

@@ -351,10 +351,14 @@ static void add_admission(const json_t *spec, struct lines *lines)
             shown(lines, runtime_class));
 }
 
+/* Of manifests/overlays/second-scheduler: a kube-scheduler that asks us. */
+#define SECOND_SCHEDULER "gpu-scheduler"
+
 static void add_scheduler(const json_t *spec, struct lines *lines)
 {
     const char *scheduler = text_of(spec, "schedulerName");
-    if (*scheduler && strcmp(scheduler, "default-scheduler") != 0)
+    if (*scheduler && strcmp(scheduler, "default-scheduler") != 0 &&
+        strcmp(scheduler, SECOND_SCHEDULER) != 0)
         lines_add(lines, "spec.schedulerName %s: that scheduler's own rules are not judged",
                   shown(lines, scheduler));
 }

@@ -240,8 +240,7 @@ static double ranked_ms(struct harness *harness, const json_t *pod)
     json_auto_t *asked = json_pack("{s:O, s:O}", "Pod", pod, "NodeNames", names);
     char *body = json_dumps(asked, JSON_COMPACT);
     const struct fake_question question = {.body = body, .len = strlen(body)};
-    const double took_ms =
-        ask_ms(extender_prioritize, &harness->extender, &question, "[", &bytes);
+    const double took_ms = ask_ms(extender_prioritize, &harness->extender, &question, "[", &bytes);
     free(body);
     return took_ms;
 }

@@ -1,9 +1,10 @@
 """The commands of docs/RUNBOOKS.md, and the read-only ones of docs/INSTALL.md and docs/OPERATIONS.md, run as written in a real cluster."""
 
+import os
 import re
 
 import marked
-from ours import NAME
+from service import BINARY, ROOT
 
 DOCUMENT = marked.read("docs/RUNBOOKS.md")
 ASKED = sorted(set(re.findall(r"`(ask [^`|>]*[^`|> ])", DOCUMENT)))
@@ -23,11 +24,13 @@ def test_runbook_commands_work(ours):
 
 def test_users_send_requests_as_documented(ours):
     """The tunnel takes a moment, unnoticeable at a terminal."""
-    ours.shell("kubectl create namespace operators; kubectl --namespace operators create serviceaccount anna")
-    ours.shell(f"kubectl create clusterrolebinding anna --clusterrole {NAME}-viewer --serviceaccount operators:anna")
-    preparing = marked.block("docs/RUNBOOKS.md", "prepare").replace("NAMESPACE", "operators").replace("ACCOUNT", "anna")
-    assert preparing.count("anna") == 1 and ASKED
+    ours.shell(marked.block("docs/INSTALL.md", "viewer"))
+    preparing = marked.block("docs/RUNBOOKS.md", "prepare").replace("NAMESPACE", "default").replace("ACCOUNT", "gpu-viewer")
+    assert preparing.count("gpu-viewer") == 1 and ASKED
     patient = preparing.replace("curl -sS", "curl -sS --fail --retry 100 --retry-delay 1 --retry-all-errors")
     assert patient != preparing
     for command in ASKED:
         assert len(ours.shell(f"{patient}\n{command}")) > 100, command
+    build, *plugin = marked.block("docs/INSTALL.md", "ask-by-plugin").replace("build/run/", f"{os.path.dirname(BINARY)}/").replace("examples/", f"{ROOT}/examples/").splitlines()
+    told = ours.shell("\n".join([patient, ASKED[0], *plugin]))
+    assert build.startswith("./scripts/build") and "GPUs are usable" in told and "FITS  Pod default/gpu-test" in told and "0 fail" in told

@@ -535,10 +535,18 @@ static void add_rows(const json_t *quota, bool wide, bool lends, struct table *t
     }
 }
 
-/* "1 of 5 limits is used up: research, A100-80GB" */
+static const char *full_text(size_t n, bool is_exceeded)
+{
+    if (!is_exceeded)
+        return "used up";
+    return n == 1 ? "exceeded" : "used up or exceeded";
+}
+
+/* "1 of 5 limits is used up: research, A100-80GB"; "exceeded" if one is */
 static void write_headline(const json_t *quotas, struct arena *arena, struct buf *out)
 {
     struct name_list full = {.text = ""};
+    bool is_exceeded = false;
     size_t n = 0;
     size_t i = 0;
     size_t j = 0;
@@ -547,6 +555,7 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
     json_array_foreach (quotas, i, quota) {
         json_array_foreach (json_object_get(quota, "limits"), j, limit) {
             n++;
+            is_exceeded |= number(limit, "used") > number(limit, "limit");
             if (number(limit, "used") >= number(limit, "limit"))
                 text_names_add(&full,
                                arena_printf(arena, "%s, %s", text_member(quota, "name"),
@@ -557,8 +566,9 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
     if (full.n == 0)
         table_write_sentence("No limit is used up", 0, out);
     else
-        table_write_sentence(arena_printf(arena, "%zu of %zu limits %s used up: %s", full.n, n,
-                                          full.n == 1 ? "is" : "are", text_names(&full, arena)),
+        table_write_sentence(arena_printf(arena, "%zu of %zu limits %s %s: %s", full.n, n,
+                                          full.n == 1 ? "is" : "are",
+                                          full_text(full.n, is_exceeded), text_names(&full, arena)),
                              0, out);
 }
 
