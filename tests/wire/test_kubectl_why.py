@@ -99,6 +99,14 @@ def test_a_name_that_is_near(where, words, meant):
     assert complaint("why", *words, *where, status=1).endswith(f"; did you mean {meant}?")
 
 
+def test_a_running_pod_says_that_its_node_has_another_model(write):
+    """As where another scheduler placed it, which reads no annotations."""
+    wish = {"annotations": {"gpu-extender.io/models": "A100"}}
+    cluster = list_text(node("a", 8, "NVIDIA-H100-80GB-HBM3"), pod("right", 1, "a"), pod("wrong", 1, "a", metadata=wish))
+    shown = {name: said("why", name, "-n", "ml", "--cluster-file", write("cluster.json", cluster)).splitlines()[1].strip() for name in ("right", "wrong")}
+    assert shown == {"right": "It runs on a.", "wrong": "It runs on a, though the node's GPU model is not one that the pod asks for."}
+
+
 @pytest.mark.parametrize("word", ["", "/", "/x", "deploy/", "po/", "ml/", "deployment.apps/", ".apps/web", "deploy/a/b", "pod/ml/train-x", "Web", "web_0", "po/-x", "..", "job/tr ain", "x" * 254])
 @pytest.mark.parametrize("more", [[], ["-n", "ml"]], ids=["", "-n"])
 def test_no_name_at_all(where, word, more):

@@ -3,6 +3,7 @@
 #include "api/first.h"
 #include "base/mem.h"
 #include "decide/quota.h"
+#include "ledger/admit.h"
 #include "ledger/shape_limits.h"
 
 #include <stdlib.h>
@@ -85,6 +86,9 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->group = pod_groups_find(cluster, pod->namespace_, pod->group);
     copy->replica_of = arena_strdup(arena, owners_uid(pod->owner));
     copy_reservation(cluster, copy, arena);
+    const struct node *node = cluster_find_node(cluster, pod->node_name);
+    if (node && !pod->refusal && pod->shape->n_gpu_needs > 0)
+        copy->misfit = admit_model(node, pod->shape);
 }
 
 /* Adds lines to those that are not evaluated. NULL: none. */

@@ -269,10 +269,14 @@ static struct headline headline_of_pod(const struct pod_report *report, const st
 {
     const struct pod *pod = &copy->pod;
     struct arena *arena = report->arena;
-    if (!pod_json_is_pending(pod))
+    if (!pod_json_is_pending(pod) && pod->finished)
+        return headline_new(RESULT_RUNNING, CAUSE_NONE, "It has ended.");
+    if (!pod_json_is_pending(pod)) {
+        const char *but =
+            copy->misfit ? arena_printf(arena, ", though %s", reason_text(copy->misfit)) : "";
         return headline_new(RESULT_RUNNING, CAUSE_NONE,
-                            pod->finished ? "It has ended."
-                                          : arena_printf(arena, "It runs on %s.", pod->node_name));
+                            arena_printf(arena, "It runs on %s%s.", pod->node_name, but));
+    }
     if (pod->refusal)
         return headline_new(RESULT_MISTAKE, CAUSE_REQUEST, pod->refusal);
     if (copy->reserved_node)
