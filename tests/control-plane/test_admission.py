@@ -1,6 +1,8 @@
 """manifests/overlays/admission on a real API server: in labelled namespaces no pod escapes the quotas, and everything else is admitted."""
 
+import ast
 import json
+import os
 
 import pytest
 import yaml
@@ -10,7 +12,7 @@ from kustomize import MANIFESTS, one
 ENFORCED, FREE = "enforced", "free"
 GPU = "nvidia.com/gpu"
 NODE = "system:node:n1"
-SETTINGS = "/api/v1/namespaces/gpu-extender/configmaps/gpu-extender-admission"
+POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/gpu-extender-quota"
 
 
 def pods(namespace):
@@ -140,19 +142,30 @@ def test_mirror_pods_are_allowed_only_for_nodes(api, kubectl, own_plane):
 
 
 def test_allowed_schedulers_and_resources_are_parameters(api):
-    data = api.get(SETTINGS)["data"]
+    shipped = api.get(POLICY)["spec"]["variables"]
     mig = pod("sliced", containers=[container(**asking("nvidia.com/mig-1g.5gb"))], schedulerName="my-own")
-    more = {"schedulerNames": data["schedulerNames"] + ", my-own", "managedResources": data["managedResources"] + ",nvidia.com/mig-1g.5gb"}
+    more = {"schedulerNames": ["my-own"], "managedResources": ["nvidia.com/mig-1g.5gb"]}
+    changed = [{**variable, "expression": f"{variable['expression']} + {more.get(variable['name'])}" if variable["name"] in more else variable["expression"]} for variable in shipped]
     try:
-        api.merge(SETTINGS, {"data": more})
+        api.merge(POLICY, {"spec": {"variables": changed}})
         wait_until(lambda: refusal(api, mig, dry=True) is None, lambda: refusal(api, mig, dry=True))
     finally:
-        api.merge(SETTINGS, {"data": data})
+        api.merge(POLICY, {"spec": {"variables": shipped}})
         wait_until(lambda: refusal(api, mig, dry=True), lambda: "it is still allowed")
 
 
 def test_managed_resources_match_the_kube_scheduler_configuration(kubectl):
     with open(f"{MANIFESTS}/kube-scheduler-config.yaml", encoding="utf-8") as file:
         (extender,) = yaml.safe_load(file)["extenders"]
-    settings = one(kubectl.rendered("admission"), "ConfigMap", "gpu-extender-admission")["data"]
-    assert settings["managedResources"].split(",") == [item["name"] for item in extender["managedResources"]]
+    variables = {item["name"]: item["expression"] for item in one(kubectl.rendered("admission"), "ValidatingAdmissionPolicy", "gpu-extender-quota")["spec"]["variables"]}
+    assert ast.literal_eval(variables["managedResources"]) == [item["name"] for item in extender["managedResources"]]
+
+
+def test_what_was_taken_out_comes_back(api, kubectl):
+    """Without an object of parameters, which an API server may not find a second time (kubernetes/kubernetes#133827)."""
+    escape = pod("probe", nodeName="n1")
+    kubectl.run("delete", "-k", os.path.join(MANIFESTS, "overlays/admission"))
+    wait_until(lambda: refusal(api, escape, dry=True) is None, lambda: refusal(api, escape, dry=True))
+    kubectl.apply("admission")
+    wait_until(lambda: refusal(api, escape, dry=True), lambda: "nothing is rejected")
+    assert refusal(api, pod("back"), dry=True) is None

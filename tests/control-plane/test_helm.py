@@ -195,9 +195,10 @@ def test_values_change_what_they_name_and_nothing_else(chart):
         wanted[kind, NAME, NAME]["metadata"]["labels"]["release"] = "stack"
     scheduler = wanted["Deployment", NAME, "gpu-scheduler"]["spec"]["template"]["spec"]["containers"][0]
     scheduler["image"] = scheduler["image"].rpartition(":")[0] + ":v1.35.1"
-    names = [form["ConfigMap", NAME, "gpu-extender-admission"]["data"]["schedulerNames"] for form in (shipped, same_form(chart.rendered({**CERT_MANAGER, "admission": {"enabled": True}})))]
-    assert names == ["gpu-scheduler", "default-scheduler,gpu-scheduler"], "the cluster's own scheduler asks nobody beside a second one"
-    wanted["ConfigMap", NAME, "gpu-extender-admission"]["data"]["schedulerNames"] = "default-scheduler"
+    policy = ("ValidatingAdmissionPolicy", None, "gpu-extender-quota")
+    names = [form[policy]["spec"]["variables"][0]["expression"] for form in (shipped, same_form(chart.rendered({**CERT_MANAGER, "admission": {"enabled": True}})))]
+    assert names == ["['gpu-scheduler']", "['default-scheduler', 'gpu-scheduler']"], "the cluster's own scheduler asks nobody beside a second one"
+    wanted[policy]["spec"]["variables"][0]["expression"] = "['default-scheduler']"
     assert ours == wanted
 
 
