@@ -88,7 +88,8 @@ static const char *named(struct buf *settings, const char *url, const char *name
                          struct arena *arena)
 {
     const char *host = host_of(url);
-    const size_t len = host[0] == '[' ? strcspn(host, "]/?#") + 1 : strcspn(host, ":/?#");
+    size_t len = strcspn(host, host[0] == '[' ? "]/?#" : ":/?#");
+    len += host[len] == ']';
     add_setting(settings, "connect-to", arena_printf(arena, "::%.*s:", (int)len, host));
     return arena_printf(arena, "%.*s%s%s", (int)(host - url), url, name, host + len);
 }

@@ -319,6 +319,7 @@ def test_url_and_token_reach_curl_only_through_its_configuration(tmp_path):
     for url, asked, connects_to in (("https://127.0.0.1:8444", "https://x.svc:8444/v1/inventory", "::127.0.0.1:"), ("https://u:p@[::1]:8/a", "https://u:p@x.svc:8/a/v1/inventory", "::[::1]:"), ("https://h", "https://x.svc/v1/inventory", "::h:")):
         assert said("nodes", "--url", url, "--tls-server-name", "x.svc", "-o", "name", env=env) == ""
         assert {f'url = "{asked}"', f'connect-to = "{connects_to}"'} <= set((tmp_path / "settings").read_text().splitlines())
+    assert "curl" in complaint("nodes", "--url", "https://[::1", "--tls-server-name", "x", status=3)
 
 
 # ---- the programs that it runs ----
