@@ -25,8 +25,10 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                     "nodes --model V100", verbs_nodes},
     [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; for CI, too",
                   TAKES_MANIFEST | SHOWN,
-                  "NODE\tor nodes, with the same answer\n"
-                  "FITS\thow many of the pods\n",
+                  "GOES TO\tthe node of each pod\n"
+                  "FITS ON\tthe nodes that the pod may go to (wide)\n"
+                  "SCORE\tthe best has 10 (wide)\n"
+                  "WHICH\tnodes on which it does not fit, and why\n",
                   "fit -f examples/test-pod.yaml", verbs_fit},
     [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why",
                       IN_NAMESPACES | TAKES_SELECTOR | SHOWN,
