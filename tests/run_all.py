@@ -231,7 +231,9 @@ def has_control_plane(run, programs=()):
 
 def smoke_tests(run, name, wanted):
     """Unlike control-plane it may not be skipped."""
-    if run.builds.ready("test", name, PROGRAMS) and has_control_plane(run, SMOKE_PROGRAMS):
+    if not has_control_plane(run, SMOKE_PROGRAMS):
+        run.results.fail(name, "not run: there is no control plane")
+    elif run.builds.ready("test", name, PROGRAMS):
         pytests.run(run.results, name, "tests/control-plane", wanted or SMOKE, {**SMOKE_ENV, **run.control_plane}, CONTROL_PLANES, CONTROL_PLANES)
 
 

@@ -29,8 +29,14 @@ def last_times():
 LINES_AGAIN = 40
 
 
+# Of builds that scripts/build does not make.
+BUILT_BY = {"build/control-plane": "tests/control-plane/build", "build/image": "scripts/image"}
+
+
 def alone(name):
     """The command that runs the file of that test alone, or makes that build."""
+    if name in BUILT_BY:
+        return BUILT_BY[name]
     return f"scripts/{name.replace('/', ' ', 1)}" if name.startswith("build/") else f"scripts/test {name.split(':')[0]}"
 
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-import threading
+import types
 
 import pytest
 
@@ -171,8 +171,8 @@ def test_processor_time_is_counted_and_kept(tmp_path, monkeypatch):
 
 
 def test_what_hangs_is_ended_and_said():
-    status, output, _ = commands.run([sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)"], timeout_s=2)
-    assert status == 124 and output.startswith("begun\n") and "ended after 2 s" in output
+    status, output, _ = commands.run([sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)"], timeout_s=30)
+    assert status == 124 and output.startswith("begun\n") and "ended after 30 s" in output
     assert commands.run(["/no/such/program"]).status == 127
 
 
@@ -197,6 +197,13 @@ def test_the_smoke_tests_exist():
         file, _, name = test.partition("::")
         with open(os.path.join(ROOT, "tests/control-plane", file), encoding="utf-8") as text:
             assert f"\ndef {name}(" in text.read(), test
+
+
+def test_the_smoke_tests_are_never_skipped(monkeypatch):
+    found = results.Results(in_ci=True, show=lambda _: None)
+    monkeypatch.setattr(commands, "run", lambda *_: commands.Done(commands.SKIPPED, "not here: no Go", 0))
+    run_all.smoke_tests(types.SimpleNamespace(results=found, control_plane={}), "smoke", [])
+    assert found.failed == ["smoke"]
 
 
 def test_the_table_of_lanes():

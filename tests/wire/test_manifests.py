@@ -180,6 +180,7 @@ def test_the_document_names_the_release():
     assert version in read(f"{ROOT}/docs/openapi.yaml") and version in read(f"{ROOT}/src/objects/templates/schema_table.c")
 
 
+@pytest.mark.long  # it asks Go, whose modules may have to be fetched
 def test_the_fields_are_those_of_kubernetes():
     """Regenerates src/objects/templates/schema_table.c."""
     done = subprocess.run([f"{ROOT}/tests/schema/generate"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

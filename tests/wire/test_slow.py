@@ -91,8 +91,7 @@ def test_a_slow_request_is_dropped(sent, before, service):
             judged(connection)
         connection.send(sent)
         assert connection.is_closed()
-    while not closed(service, "slow_request"):
-        pass
+    service.wait("it is counted", lambda: closed(service, "slow_request"))
 
 
 @pytest.mark.parametrize("sent", [FILTER[:10], FILTER[:-1]], ids=["header", "body"])
@@ -120,8 +119,7 @@ def test_a_trickling_request_is_dropped(service):
 
 def test_a_half_open_connection_is_dropped(service):
     pass_time(service)
-    while not closed(service, "silent"):
-        pass
+    service.wait("it is counted", lambda: closed(service, "silent"))
 
 
 def test_a_served_connection_stays_open(service):

@@ -16,7 +16,7 @@ int client_open(const char *address)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
-    const struct timeval patience = {.tv_sec = 30};
+    const struct timeval patience = {.tv_sec = 600};
     const char *port = strrchr(address, ':') + 1;
     in.sin_port = in6.sin6_port = htons((in_port_t)strtoul(port, NULL, 10));
     bool is_v6 = address[0] == '[';
