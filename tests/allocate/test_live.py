@@ -22,8 +22,9 @@ def test_upstreams_table_is_the_recorded_one(folder):
 
 
 def is_late(was, now):
-    """On a slower or faster machine."""
-    return any(TIMEOUT in each.split("\t") for each in (was, now))
+    """On a slower or faster machine a node may be given up; the answers of the line's other nodes are the same."""
+    before, after = was.split("\t"), now.split("\t")
+    return len(before) == len(after) and all(TIMEOUT in pair or pair[0] == pair[1] for pair in zip(before, after))
 
 
 @pytest.mark.parametrize("name", recorded.SETS)
