@@ -9,9 +9,9 @@ from service import BINARY, ROOT
 DOCUMENT = marked.read("docs/RUNBOOKS.md")
 ASKED = sorted(set(re.findall(r"`(ask [^`|>]*[^`|> ])", DOCUMENT)))
 IN_TEXT = re.findall(r"`(kubectl [^`\n]*)`", DOCUMENT + marked.read("docs/OPERATIONS.md") + marked.read("docs/INSTALL.md"))
-# Commands that change something, need a name, or ask the plugin (tests/wire/test_kubectl_gpu.py); and that about the Lease of
-# kube-scheduler, which elects no leader here.
-LEFT_OUT = re.compile(r"\b(POD|NODE|NAMESPACE|certificates|apply|edit|logs|drain|restart|delete|kubectl gpu|lease kube-scheduler)\b")
+# Commands that change something, need a name, or ask the plugin (tests/wire/test_kubectl_gpu.py); and those about the Lease of
+# kube-scheduler, which elects no leader here, and about the second scheduler.
+LEFT_OUT = re.compile(r"\b(POD|NODE|NAMESPACE|certificates|apply|edit|logs|drain|restart|delete|kubectl gpu|lease kube-scheduler|gpu-scheduler)\b")
 LOOKED_AT = [command for command in IN_TEXT if not LEFT_OUT.search(command)]
 LOOKED_AT += [marked.block("docs/INSTALL.md", "wait-until-ready"), marked.block("docs/OPERATIONS.md", "who-leads")]
 LOOKED_AT += [marked.block("docs/RUNBOOKS.md", "certificate-dates")]
