@@ -501,101 +501,97 @@ static void set_demand(const struct remedy_search *search, struct shape_facts *f
     facts->demand = demand;
 }
 
-static struct shape_facts *with_gpus(const struct remedy_search *search, const char *resource,
-                                     int64_t n)
-{
-    struct shape_facts *facts = remedies_copy_facts(search);
-    for (size_t i = 0; i < search->trials.n_roles; i++)
-        set_demand(search, &facts[i], resource, n);
-    return facts;
-}
-
 static const char *a_pod(const struct remedy_search *search)
 {
     return trials_n_pods(&search->trials) > 1 || search->trials.roles[0].per_node ? " a pod" : "";
 }
 
-/* The most GPUs that fit. */
-static bool ask_less_gpus(struct remedy_search *search, const struct need *need)
+/* That the pods ask for n of something. */
+typedef struct trial trial_of(const struct remedy_search *search, int64_t n);
+
+/* The most, less than they ask for, with which they fit; 0: none. */
+static int64_t find_most(struct remedy_search *search, trial_of *of, int64_t asked,
+                         struct trial_end *ret_end)
 {
-    struct trial_end best = {0};
     int64_t low = 0; /* fits, or 0 */
-    int64_t high = need->amount;
+    int64_t high = asked;
     while (high - low > 1 && !search->trials.is_cut) {
         const int64_t n = low + (high - low) / 2;
-        struct trial_end end;
-        if (remedies_try(search, with_gpus(search, need->resource->name, n), &end)) {
+        const struct trial trial = of(search, n);
+        if (trial_run(&search->trials, &trial, ret_end))
             low = n;
-            best = end;
-        } else {
+        else
             high = n;
-        }
     }
-    if (low == 0)
-        return false;
-    remedies_offer(search, "askLess",
-                   arena_printf(search->arena, "ask for %s%s",
-                                headline_amount(need->resource->name, low, search->arena),
-                                a_pod(search)),
-                   &best, NULL);
-    return true;
+    return low;
+}
+
+static struct trial with_gpus(const struct remedy_search *search, int64_t n)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    for (size_t i = 0; i < search->trials.n_roles; i++)
+        set_demand(search, &facts[i], search->shape->needs[0].resource->name, n);
+    return (struct trial){.facts = facts};
+}
+
+static struct trial with_pods(const struct remedy_search *search, int64_t n)
+{
+    (void)search;
+    return (struct trial){.n_pods = n};
+}
+
+static struct trial with_devices(const struct remedy_search *search, int64_t n)
+{
+    (void)search;
+    return (struct trial){.most_devices = n};
+}
+
+static bool ask_less_gpus(struct remedy_search *search, const struct need *need)
+{
+    struct trial_end end;
+    const int64_t n = find_most(search, with_gpus, need->amount, &end);
+    if (n > 0)
+        remedies_offer(search, "askLess",
+                       arena_printf(search->arena, "ask for %s%s",
+                                    headline_amount(need->resource->name, n, search->arena),
+                                    a_pod(search)),
+                       &end, NULL);
+    return n > 0;
 }
 
 /* The most that one domain has room for, if that decides; of pods that differ it depends which. */
 static bool ask_fewer_pods(struct remedy_search *search)
 {
     const struct trials *trials = &search->trials;
+    struct trial_end end;
     if (trials->wish.rule != DOMAIN_REQUIRE || search->question->headline->node)
         return false;
-    struct trial_end best = {0};
-    int64_t low = 0;
-    int64_t high = trials_n_pods(trials);
     for (size_t i = 0; i < trials->n_roles; i++) {
         if (domain_run_gpus(trials->roles[i].question->shape) != domain_run_gpus(search->shape))
             return false;
     }
-    while (high - low > 1 && !trials->is_cut) {
-        struct trial_end end;
-        const struct trial trial = {.n_pods = low + (high - low) / 2};
-        if (trial_run(&search->trials, &trial, &end)) {
-            low = trial.n_pods;
-            best = end;
-        } else {
-            high = trial.n_pods;
-        }
-    }
-    if (low > 0)
+    const int64_t n = find_most(search, with_pods, trials_n_pods(trials), &end);
+    if (n > 0)
         remedies_offer(
             search, "askLess",
-            arena_printf(search->arena, "ask for %" PRId64 " pod%s", low, low == 1 ? "" : "s"),
-            &best, NULL);
-    return low > 0;
+            arena_printf(search->arena, "ask for %" PRId64 " pod%s", n, n == 1 ? "" : "s"), &end,
+            NULL);
+    return n > 0;
 }
 
-/* The most devices of a request with which the claims are allocated. */
 static void ask_fewer_devices(struct remedy_search *search)
 {
     struct arena *arena = search->arena;
-    struct trial_end best = {0};
+    struct trial_end end;
     const char *request = NULL;
-    int64_t low = 0;
-    int64_t high = claim_rules_most_devices(search->failing->devices, &request);
-    while (high - low > 1 && !search->trials.is_cut) {
-        struct trial_end end;
-        const struct trial trial = {.most_devices = low + (high - low) / 2};
-        if (trial_run(&search->trials, &trial, &end)) {
-            low = trial.most_devices;
-            best = end;
-        } else {
-            high = trial.most_devices;
-        }
-    }
-    const char *text = arena_printf(arena, "%" PRId64 " device%s", low, low == 1 ? "" : "s");
-    if (low > 0)
+    const int64_t asked = claim_rules_most_devices(search->failing->devices, &request);
+    const int64_t n = find_most(search, with_devices, asked, &end);
+    const char *text = arena_printf(arena, "%" PRId64 " device%s", n, n == 1 ? "" : "s");
+    if (n > 0)
         remedies_offer(search, "askLess",
                        request ? arena_printf(arena, "ask for %s in request %s", text, request)
                                : arena_printf(arena, "ask for at most %s in each request", text),
-                       &best, NULL);
+                       &end, NULL);
 }
 
 /* Of the nearest node: what it has left of CPU, memory and so on. */
