@@ -476,8 +476,8 @@ static enum reason judge_by_search(struct claim_rules *rules, const struct node 
         const struct arena_item item = verdict->item;
         *verdict = *before;
         verdict->item = item;
-        if (verdict->n_taken >
-            rules->n_taken_before) /* they were given back: it fits all the more */
+        /* Devices that were given back: it fits all the more. */
+        if (verdict->n_taken > rules->n_taken_before)
             verdict->n_taken = rules->n_taken_before;
     }
     if (holds(rules, verdict))

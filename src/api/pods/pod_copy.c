@@ -86,9 +86,6 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->group = pod_groups_find(cluster, pod->namespace_, pod->group);
     copy->replica_of = arena_strdup(arena, owners_uid(pod->owner));
     copy_reservation(cluster, copy, arena);
-    const struct node *node = cluster_find_node(cluster, pod->node_name);
-    if (node && !pod->refusal && pod->shape->n_gpu_needs > 0)
-        copy->misfit = admit_model(node, pod->shape);
 }
 
 /* Adds lines to those that are not evaluated. NULL: none. */
@@ -308,6 +305,13 @@ struct pod_copies pod_copy_page(struct inventory *inventory, const struct pod_pa
     return copying.copies;
 }
 
+static enum reason misfit_of(const struct cluster *cluster, const struct pod *pod)
+{
+    const struct node *node = cluster_find_node(cluster, pod->node_name);
+    const bool asks = !pod->refusal && pod->shape->n_gpu_needs > 0;
+    return node && asks ? admit_model(node, pod->shape) : REASON_FITS;
+}
+
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
                                  const char *name, struct arena *arena)
 {
@@ -318,6 +322,7 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
     if (pod) {
         copying.copies.n_all = 1;
         copy_pods(&copying, view.cluster, &pod, 1);
+        copying.copies.items[0].misfit = misfit_of(view.cluster, pod);
     }
     return copying.copies;
 }

@@ -69,7 +69,8 @@ struct pod_copy {
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
-    enum reason misfit;        /* why the GPUs of its node are not those that it asks for */
+    /* Of pod_copy_named(): why the GPUs of its node are not those that it asks for. */
+    enum reason misfit;
     /* The amounts that quotas count of its resource claims; NULL: none. */
     const struct asked_claims *asked;
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
