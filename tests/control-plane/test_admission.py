@@ -2,7 +2,6 @@
 
 import ast
 import json
-import os
 
 import pytest
 import yaml
@@ -164,8 +163,10 @@ def test_managed_resources_match_the_kube_scheduler_configuration(kubectl):
 def test_what_was_taken_out_comes_back(api, kubectl):
     """Without an object of parameters, which an API server may not find a second time (kubernetes/kubernetes#133827)."""
     escape = pod("probe", nodeName="n1")
-    kubectl.run("delete", "-k", os.path.join(MANIFESTS, "overlays/admission"))
+    status, said = kubectl.run("delete", "--kustomize", kubectl.path("overlays/admission"))
+    assert status == 0, said
     wait_until(lambda: refusal(api, escape, dry=True) is None, lambda: refusal(api, escape, dry=True))
-    kubectl.apply("admission")
+    status, said = kubectl.apply("admission")
+    assert status == 0, said
     wait_until(lambda: refusal(api, escape, dry=True), lambda: "nothing is rejected")
     assert refusal(api, pod("back"), dry=True) is None

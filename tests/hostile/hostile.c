@@ -35,7 +35,7 @@
 #define ROUNDS 5
 /* Tables do not shrink when they empty. */
 #define KEPT_BYTES_MAX (4.0 * 1024 * 1024)
-/* What prioritize may spend on claims. */
+/* CPU time that prioritize may spend on claims. */
 #define RANKED_MS_MAX 20
 
 struct harness {
