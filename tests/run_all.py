@@ -278,15 +278,13 @@ def fuzz_targets(run, name, wanted):
 
 
 # steps: (name, level, its function).
-Lane = collections.namedtuple("Lane", "name niceness steps")
+Lane = collections.namedtuple("Lane", "name steps")
 
-# A lane's commands inherit its niceness. No two lanes may write the same files: what needs a build calls
-# Builds.ready(), and both steps that run scripts/image are in one lane.
+# No two lanes may write the same files: what needs a build calls Builds.ready(), and both steps that run scripts/image are in one lane.
 LANES = [
     # First, as it needs only the programs, and then the next lane compiles what else there is.
     Lane(
         "wire",
-        15,
         [
             ("wire", QUICK, wire_tests),
             ("bench", DEFAULT, bench_tests),
@@ -299,7 +297,6 @@ LANES = [
     # Keeps the processors busy.
     Lane(
         "unit",
-        15,
         [
             ("unit", QUICK, unit_tests),
             ("corpus", DEFAULT, corpus_tests),
@@ -315,7 +312,6 @@ LANES = [
     # Mostly waiting: for a browser or a cluster.
     Lane(
         "waiting",
-        0,
         [
             ("ui", DEFAULT, ui_tests),
             ("long/ui", ALL, lambda run, name, wanted: ui_tests(run, name, wanted, "long")),
@@ -331,7 +327,6 @@ LANES = [
     # Waits for nothing: one process beside the others, so that none of it is left when they end.
     Lane(
         "aside",
-        15,
         [
             ("lint/includes", QUICK, lambda run, name, _: lint(run, name, "includes")),
             ("lint/structs", QUICK, lambda run, name, _: lint(run, name, "structs")),
@@ -410,17 +405,15 @@ def chosen(run, steps):
 
 
 def run_lane(run, lane):
-    try:
-        os.nice(lane.niceness)
-        for step, do, wanted in chosen(run, lane.steps):
-            with run.results.timed(step):
+    for step, do, wanted in chosen(run, lane.steps):
+        with run.results.timed(step):
+            try:
                 do(run, step, wanted)
-    except Exception:
-        run.results.fail(f"lane {lane.name}", traceback.format_exc())
+            except Exception:
+                run.results.fail(step, traceback.format_exc())
 
 
-def run_lanes(run):
-    lanes = [lane for lane in LANES if any(chosen(run, lane.steps))]
+def run_lanes(run, lanes):
     threads = [threading.Thread(target=run_lane, args=(run, lane), daemon=True) for lane in lanes]
     for thread in threads:
         thread.start()
@@ -450,7 +443,11 @@ def main():
         return 0
     sys.stdout.reconfigure(line_buffering=True)
     run = Run(given)
-    run_lanes(run)
+    lanes = [lane for lane in LANES if any(chosen(run, lane.steps))]
+    if not lanes:
+        print(f"--quick has nothing of {', '.join(run.names)}", file=sys.stderr)
+        return 2
+    run_lanes(run, lanes)
     if not run.is_quick() and not any("/" in name and name not in names() for name in run.names):
         run.results.keep_times()
     return run.results.finish()

@@ -176,7 +176,7 @@ def catch_up_in_time(proxied):
     proxied.proxy.no_delay()
     wait_until(lambda: waits(*results) > 0, lambda: "the call waits on")
     if waits("in_vain"):
-        pytest.skip("the machine stalled for the second that filter waits; tests/wire/test_live_waits.py tries again")
+        pytest.skip("not here: the machine stalled for the second that filter waits; tests/wire/test_live_waits.py tries again")
 
 
 def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):

@@ -54,7 +54,7 @@ def run_files(results, step, number, files, env, within, marked):
     results.spend(step, cpu_s)
     explained = os.path.exists(report) and record(results, step, report)
     if status not in (0, NO_TESTS) and not explained:
-        results.fail(step, f"{output}\npytest: exit status {status}")
+        results.fail(step, f"{output}\npytest {' '.join(files)}: exit status {status}")
     return status != NO_TESTS
 
 

@@ -58,7 +58,7 @@ def test_unit_is_that_of_manifests_and_disabled(unpacked):
 
 def test_systemd_accepts_the_unit(unpacked):
     if not shutil.which("systemd-analyze"):
-        pytest.skip("there is no systemd-analyze")
+        pytest.skip("not here: there is no systemd-analyze")
     text = (unpacked / UNIT).read_text(encoding="utf-8")
     (unpacked / "gpu-extender.service").write_text(text.replace("ExecStart=", f"ExecStart={unpacked}"), encoding="utf-8")
     done = subprocess.run(["systemd-analyze", "verify", unpacked / "gpu-extender.service"], capture_output=True, text=True, check=False)

@@ -234,7 +234,7 @@ def packages_of(paths):
 
 def test_runtime_packages_are_documented():
     if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
-        pytest.skip("the document names those of Debian 12")
+        pytest.skip("not here: the document names those of Debian 12")
     words = marked.block("docs/INSTALL.md", "libraries").split()
     assert set(words) - {"apt-get", "install", "--no-install-recommends"} == packages_of(needed_libraries())
 
@@ -245,7 +245,7 @@ def test_systemd_accepts_the_unit(write):
     assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in marked.block("docs/INSTALL.md", "systemd")
     analyze = shutil.which("systemd-analyze")
     if not analyze:
-        pytest.skip("there is no systemd-analyze")
+        pytest.skip("not here: there is no systemd-analyze")
     unit = write("gpu-extender.service", text.replace(command, BINARY))
     done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
