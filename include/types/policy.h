@@ -165,6 +165,9 @@ struct policy {
     /* Resource names that count GPUs; a trailing '*' makes a prefix ("nvidia.com/mig-*"). */
     char **gpu_resources;
     size_t n_gpu_resources;
+    /* schedulerName of the profiles whose kube-scheduler calls this extender; at least one. */
+    char **schedulers;
+    size_t n_schedulers;
     /* Node labels with the model; the first whose value names one decides. */
     char **model_labels;
     size_t n_model_labels;
@@ -247,6 +250,8 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
  * pattern. Tenants cannot invent such names. So a node has a row for it once one of its pods
  * requests it; for other resources only while the node reports them. */
 bool policy_is_common_resource(const struct policy *policy, const char *resource);
+/* Whether pods with this schedulerName come here. */
+bool policy_is_asked_by(const struct policy *policy, const char *scheduler);
 /* The part after the '/' of the level's label key, for people: "gce-topology-block". */
 const char *policy_level_name(const struct policy *policy, size_t level);
 /* "require LEVEL" or "prefer LEVEL": a key of topology.levels, or the part after its '/'; of

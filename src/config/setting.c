@@ -119,6 +119,8 @@ const struct setting SETTINGS[] = {
      FROM_TO(1, 600, 3)},
     {"scheduler.otherExtenders", SETTING_SWITCH, LIVE, AT(scheduler.other_extenders)},
     {"scheduler.allPods", SETTING_SWITCH, LISTED, AT(policy.all_pods)},
+    {"scheduler.names", SETTING_NAMES, LISTED, AT(policy.schedulers), N_AT(policy.n_schedulers),
+     .check = syntax_object_name, ANY_NAMES},
     {"scheduler.beside", SETTING_SWITCH, AT(scheduler.beside)},
     {"scheduler.leaseDurationSeconds", SETTING_COUNT, AT(scheduler.lease_s), FROM_TO(2, 3600, 15)},
     {"scheduler.renewDeadlineSeconds", SETTING_COUNT, AT(scheduler.renew_s), FROM_TO(1, 3600, 10)},

@@ -351,20 +351,24 @@ static void add_admission(const json_t *spec, struct lines *lines)
             shown(lines, runtime_class));
 }
 
-/* Of manifests/overlays/second-scheduler: a kube-scheduler that asks us. */
-#define SECOND_SCHEDULER "gpu-scheduler"
-
-static void add_scheduler(const json_t *spec, struct lines *lines)
+static void add_scheduler(const json_t *spec, const struct policy *policy, struct lines *lines)
 {
-    const char *scheduler = text_of(spec, "schedulerName");
-    if (*scheduler && strcmp(scheduler, "default-scheduler") != 0 &&
-        strcmp(scheduler, SECOND_SCHEDULER) != 0)
+    static const char DEFAULT[] = "default-scheduler";
+    const char *named = text_of(spec, "schedulerName");
+    const char *scheduler = *named ? named : DEFAULT;
+    if (policy_is_asked_by(policy, scheduler))
+        return;
+    if (strcmp(scheduler, DEFAULT) != 0)
         lines_add(lines, "spec.schedulerName %s: that scheduler's own rules are not judged",
                   shown(lines, scheduler));
+    else
+        lines_add(lines, "spec.schedulerName %s does not ask gpu-extender, %s does",
+                  *named ? "default-scheduler: it" : "is not set: default-scheduler",
+                  quoted_plain(lines->arena, policy->schedulers[0]));
 }
 
 /* Adds reasons why a scheduler, or this one, will not place the pod. */
-static void add_scheduling(const json_t *spec, struct lines *lines)
+static void add_scheduling(const json_t *spec, const struct policy *policy, struct lines *lines)
 {
     const json_t *gates = json_member(spec, "schedulingGates");
     const char *node = text_of(spec, "nodeName");
@@ -374,7 +378,7 @@ static void add_scheduling(const json_t *spec, struct lines *lines)
     if (*node)
         lines_add(lines, "spec.nodeName %s: the pod goes there without being scheduled",
                   shown(lines, node));
-    add_scheduler(spec, lines);
+    add_scheduler(spec, policy, lines);
 }
 
 /* Argo's Workflow; Kubeflow's TrainJob. */
@@ -403,7 +407,7 @@ static struct text_list collect(const json_t *object, const struct policy *polic
         add_queue(text_of(labels_of(object), QUEUE_LABEL), &lines);
         add_admission(spec, &lines);
     }
-    add_scheduling(spec, &lines);
+    add_scheduling(spec, policy, &lines);
     add_changes_of_pods(spec, &lines);
     return lines_list(&lines);
 }
@@ -524,7 +528,6 @@ struct text_list pod_not_evaluated_around(const json_t *object, const struct pol
         lines_add(&lines,
                   "minAvailable %" JSON_INTEGER_FORMAT ": nothing here holds these pods together",
                   group);
-    add_scheduler(spec, &lines);
     if (policy->gangs.mode != GANGS_OFF)
         add_gang_hint(object, policy, &lines);
     return lines_list(&lines);

@@ -17,6 +17,9 @@ static const char *const GPU_RESOURCES[] = {
     "gpu.intel.com/xe", "nvidia.com/mig-*",
 };
 
+/* The cluster's own, and the second one of manifests/overlays/second-scheduler. */
+static const char *const SCHEDULERS[] = {"default-scheduler", "gpu-scheduler"};
+
 /* Labels from drivers come before labels from users or clouds. */
 static const char *const MODEL_LABELS[] = {
     "nvidia.com/gpu.product",
@@ -91,6 +94,8 @@ void policy_init(struct policy *ret_policy)
         .n_gpu_resources = N_OF(GPU_RESOURCES),
         .model_labels = copy_texts(MODEL_LABELS, N_OF(MODEL_LABELS)),
         .n_model_labels = N_OF(MODEL_LABELS),
+        .schedulers = copy_texts(SCHEDULERS, N_OF(SCHEDULERS)),
+        .n_schedulers = N_OF(SCHEDULERS),
         .mode = MODE_ENFORCE,
         .default_toleration_seconds = true,
         .placement = PLACEMENT_SLOT_PRICE,
@@ -135,6 +140,7 @@ static void free_texts(char **texts, size_t n)
 void policy_fini(struct policy *policy)
 {
     free_texts(policy->gpu_resources, policy->n_gpu_resources);
+    free_texts(policy->schedulers, policy->n_schedulers);
     free_texts(policy->model_labels, policy->n_model_labels);
     free_texts(policy->topology_levels, policy->n_topology_levels);
     free_texts(policy->gangs.conventions, policy->gangs.n_conventions);
@@ -214,6 +220,15 @@ bool policy_is_common_resource(const struct policy *policy, const char *resource
     }
     for (size_t i = 0; i < policy->n_gpu_resources; i++) {
         if (strcmp(resource, policy->gpu_resources[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool policy_is_asked_by(const struct policy *policy, const char *scheduler)
+{
+    for (size_t i = 0; i < policy->n_schedulers; i++) {
+        if (strcmp(policy->schedulers[i], scheduler) == 0)
             return true;
     }
     return false;

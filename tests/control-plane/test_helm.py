@@ -69,7 +69,10 @@ def kustomized(kubectl, overlays, changes):
     """The overlays together, and their policy with these changes."""
     objects = [item for overlay in overlays for item in kubectl.rendered(overlay)]
     made = one(objects, "ConfigMap", "gpu-extender-policy")
-    made["data"] = {name: yaml.safe_dump({**yaml.safe_load(text), **changes}) for name, text in made["data"].items()}
+    policy = yaml.safe_load(made["data"]["scheduler-policy.yaml"])
+    for section, values in changes.items():
+        policy[section].update(values)
+    made["data"] = {"scheduler-policy.yaml": yaml.safe_dump(policy)}
     return objects
 
 
@@ -77,7 +80,7 @@ def kustomized(kubectl, overlays, changes):
 FORMS = {
     "cert-manager": ({}, ["cert-manager"], {}),
     "monitoring": ({"monitoring": {"enabled": True}}, ["cert-manager", "monitoring"], {}),
-    "second-scheduler": ({"secondScheduler": {"enabled": True}}, ["cert-manager", "second-scheduler"], {}),
+    "second-scheduler": ({"secondScheduler": {"enabled": True}}, ["cert-manager", "second-scheduler"], {"scheduler": {"names": ["gpu-scheduler"]}}),
     "aggregated-api": ({"aggregatedAPI": {"enabled": True}}, ["cert-manager", "aggregated-api"], {"aggregatedAPI": {"enabled": True}}),
     "admission": ({"admission": {"enabled": True}}, ["cert-manager", "admission"], {}),
     "claims": ({"claims": {"enabled": True}}, ["cert-manager", "claims"], {}),

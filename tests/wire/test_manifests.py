@@ -188,3 +188,24 @@ def test_the_fields_are_those_of_kubernetes():
         pytest.skip(done.stdout.strip().rpartition("\n")[2])
     assert done.returncode == 0, done.stderr
     assert done.stdout == read(f"{ROOT}/src/objects/templates/schema_table.c"), "run tests/schema/generate > src/objects/templates/schema_table.c"
+
+
+SECOND = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+scheduler: {names: [gpu-scheduler]}
+"""
+UNASKED = "spec.schedulerName is not set: default-scheduler does not ask gpu-extender, gpu-scheduler does"
+OTHERS = "spec.schedulerName volcano: that scheduler's own rules are not judged"
+
+
+@pytest.mark.parametrize("around, inside, line", [({}, {}, UNASKED), ({}, {"schedulerName": "gpu-scheduler"}, None), ({"schedulerName": "volcano"}, {}, OTHERS),
+                                                  ({"schedulerName": "volcano"}, {"schedulerName": "gpu-scheduler"}, None), ({"schedulerName": 1}, {}, UNASKED)])  # fmt: skip
+def test_pods_that_do_not_come_to_a_second_scheduler_are_told(around, inside, line, module_service, tmp_path_factory):
+    """A pod that names no scheduler has that of the object around it."""
+    policy = tmp_path_factory.mktemp("second") / "policy.yaml"
+    policy.write_text(SECOND)
+    service = module_service(node("a", 8), options=("--config", policy))
+    spec = {"containers": [{"name": "c", "resources": {"limits": {GPU: 1}}}], **inside}
+    job = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v"}, "spec": {**around, "tasks": [{"replicas": 1, "template": {"spec": spec}}]}}
+    (workload,) = service.post("/v1/dry-run", job).json()["workloads"]
+    assert [said for said in workload["notEvaluated"] if "schedulerName" in said] == ([line] if line else [])

@@ -53,6 +53,10 @@ Called with root (the chart's values) and folder; gives JSON, {"objects": [...],
 {{- if .Values.aggregatedAPI.enabled }}
 {{- $changes = mergeOverwrite $changes (dict "aggregatedAPI" (dict "enabled" true)) }}
 {{- end }}
+{{- if and .Values.secondScheduler.enabled (not (dig "scheduler" "names" nil $changes)) }}
+{{- /* The cluster's own kube-scheduler does not ask gpu-extender then. */}}
+{{- $changes = mergeOverwrite $changes (dict "scheduler" (dict "names" (list "gpu-scheduler"))) }}
+{{- end }}
 {{- if $changes }}
 {{- mergeOverwrite (fromYaml $file) $changes | toYaml }}
 {{- else }}

@@ -200,10 +200,25 @@ static struct controller controller_of(const struct manifest *manifest)
                                version_of_kind(manifest->kind) != NULL};
 }
 
+/* A pod that names no scheduler has that of the object around it, such as a Job of Volcano. */
+static json_t *with_scheduler(const struct manifest *manifest, const json_t *pod)
+{
+    json_t *around = json_object_get(json_member(manifest->object, "spec"), "schedulerName");
+    const json_t *spec = json_member(pod, "spec");
+    json_t *copy = json_copy((json_t *)(uintptr_t)pod);
+    if (json_is_string(around) && spec && !json_member(spec, "schedulerName")) {
+        json_t *named = json_copy((json_t *)(uintptr_t)spec);
+        (void)json_object_set(named, "schedulerName", around);
+        (void)json_object_set_new(copy, "spec", named);
+    }
+    return copy;
+}
+
 static struct text_list not_evaluated(const struct manifest *manifest,
                                       const struct pod_template *template)
 {
-    struct text_list list = pod_not_evaluated(template->object, manifest->policy, manifest->arena);
+    json_auto_t *pod = with_scheduler(manifest, template->object);
+    struct text_list list = pod_not_evaluated(pod, manifest->policy, manifest->arena);
     list = joined(list, manifest->around, manifest->arena);
     const struct controller controller = controller_of(manifest);
     list = joined(list,

@@ -104,6 +104,7 @@ static void assert_quarantines_equal(const struct quarantine_policy *a,
 static void assert_policies_equal(const struct policy *a, const struct policy *b)
 {
     assert_names_equal(a->gpu_resources, a->n_gpu_resources, b->gpu_resources, b->n_gpu_resources);
+    assert_names_equal(a->schedulers, a->n_schedulers, b->schedulers, b->n_schedulers);
     assert_names_equal(a->model_labels, a->n_model_labels, b->model_labels, b->n_model_labels);
     assert_names_equal(a->topology_levels, a->n_topology_levels, b->topology_levels,
                        b->n_topology_levels);
@@ -261,7 +262,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "quarantine: {mode: avoid, owners: 4, namespaces: 3, windowSeconds: 90, settleSeconds: 0,\n"
     "             firstMinutes: 2, longestMinutes: 50, capShare: 0.1, capNodes: 7}\n"
     "shapeTrap: {mode: off, capShare: 0.001, capNodes: 0}\n"
-    "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
+    "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes, names: [a.b, "
+    "c],\n"
     "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
     "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
     "gangs: {mode: plan, domain: require block, maxSize: 16, conventions: [kueue, lws/a],\n"

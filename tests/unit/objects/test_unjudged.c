@@ -90,6 +90,32 @@ static void test_specs(void **state)
     }
 }
 
+static void test_schedulers_that_do_not_ask(void **state)
+{
+    static const struct {
+        const char *spec, *lines;
+    } NAMED[] = {
+        {"'schedulerName': 'gpu-scheduler'", ""},
+        {"'schedulerName': 'volcano'",
+         "spec.schedulerName volcano: that scheduler's own rules are not judged\n"},
+        {"'schedulerName': 'default-scheduler'", "spec.schedulerName default-scheduler: it does "
+                                                 "not ask gpu-extender, gpu-scheduler does\n"},
+        {"'hostname': 'a'",
+         "spec.schedulerName is not set: default-scheduler does not ask gpu-extender, "
+         "gpu-scheduler does\n"},
+    };
+    struct fixture *fixture = *state;
+    char name[] = "gpu-scheduler", *names[] = {name};
+    char **const before = fixture->policy.schedulers;
+    const size_t n_before = fixture->policy.n_schedulers;
+    fixture->policy.schedulers = names;
+    fixture->policy.n_schedulers = 1;
+    for (size_t i = 0; i < sizeof NAMED / sizeof NAMED[0]; i++)
+        assert_string_equal(lines_of_spec(fixture, NAMED[i].spec), NAMED[i].lines);
+    fixture->policy.schedulers = before;
+    fixture->policy.n_schedulers = n_before;
+}
+
 static void test_annotations(void **state)
 {
     struct fixture *fixture = *state;
@@ -287,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_specs),
+        FIXTURE_TEST(test_schedulers_that_do_not_ask),
         FIXTURE_TEST(test_annotations),
         FIXTURE_TEST(test_a_group_of_a_convention),
         FIXTURE_TEST(test_groups_of_a_leader_worker_set),
