@@ -6,7 +6,7 @@ import os
 import pytest
 from browsing import SHOTS, Pages
 from playwright.sync_api import sync_playwright
-from service import SAMPLE_CLUSTER, Service
+from service import LIMIT_S, SAMPLE_CLUSTER, Service
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +14,7 @@ def browser():
     os.makedirs(SHOTS, exist_ok=True)
     with sync_playwright() as playwright:
         # Chromium's sandbox refuses to run as root, which tests do in containers.
-        started = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox", "--in-process-gpu", "--enable-features=NetworkServiceInProcess2"])
+        started = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", timeout=LIMIT_S * 1000, args=["--no-sandbox", "--in-process-gpu", "--enable-features=NetworkServiceInProcess2"])
         yield started
         started.close()
 

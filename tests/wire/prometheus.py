@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -11,16 +10,11 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from plane import free_port
 from service import LIMIT_S, ROOT
 
 # Number of scrapes of each service before the first query: rates need two.
 SCRAPES = 3
-
-
-def free_address():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{taken.getsockname()[1]}"
 
 
 def fetched(name):
@@ -37,7 +31,7 @@ class Prometheus:
 
     def __init__(self, binary, folder, jobs, groups):
         self.binary, self.folder, self.n_targets = binary, folder, len(jobs)
-        self.address = free_address()
+        self.address = f"127.0.0.1:{free_port()}"
         self.config, self.log = folder / "prometheus.yaml", folder / "prometheus.log"
         (folder / "rules.json").write_text(json.dumps(groups), encoding="utf-8")
         read = [{"job_name": name, "static_configs": [{"targets": [address], "labels": {"namespace": "test"}}], **more} for name, (address, more) in jobs.items()]

@@ -41,7 +41,7 @@ def listed(service):
 
 def measured(service):
     text = service.get("/metrics").text
-    return text.count(',state="free"} ') == len(NAMES) + 1, "of each node, and of the model"
+    return text.count(',state="free"} ') == len(NAMES) + 1  # of each node, and of the model
 
 
 def test_everything_at_once(start_service, write):

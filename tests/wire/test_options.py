@@ -337,7 +337,7 @@ def test_an_address_of_another_machine_is_an_error(run_binary, write, cluster):
     assert done.returncode == 1 and "listen on 192.0.2.1:8888: " in done.stderr
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="there is no IPv6 here")
+@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="not here: there is no IPv6")
 def test_listen_on_ipv6(start_service, cluster):
     service = start_service("--cluster-file", cluster, listen="[::1]:0")
     assert service.address.startswith("[::1]:") and service.get("/livez").status == 200
@@ -410,7 +410,7 @@ def test_an_unread_log_does_not_block(write, cluster):
             names = [item["name"] for item in json.load(connection.getresponse())["nodes"]]
             connection.close()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(LIMIT_S) == 0
     finally:
         process.kill()
         process.wait()
@@ -424,7 +424,7 @@ def test_both_signals_stop_the_service_cleanly(number, start_service, cluster):
     service = start_service("--cluster-file", cluster)
     service.signal(number)
     service.log.wait_for({"msg": "stopping", "signal": str(int(number))})
-    assert service.process.wait(60) == 0
+    assert service.process.wait(LIMIT_S) == 0
 
 
 @pytest.mark.parametrize("listen", [":0", "localhost:0"])

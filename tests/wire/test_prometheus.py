@@ -97,8 +97,7 @@ def test_the_dashboard_has_data_and_alerts_fire(prometheus_binary, api, service,
     use(api, service)
     with Prometheus(prometheus_binary, tmp_path, jobs, rule_groups()) as prometheus:
         keep_using(prometheus, api, service)
-        up = {labels["job"]: value for labels, value in prometheus.value("up")}
-        assert up == {"known": 1, "unknown": 0, "alone": 1}
+        prometheus.wait("those that may are served", lambda: {labels["job"]: value for labels, value in prometheus.value("up")} == {"known": 1, "unknown": 0, "alone": 1})
         shown = {}
         for title, query in queries():
             shown.setdefault(title, []).append(prometheus.value(query))

@@ -165,7 +165,7 @@ def test_slow_clients_delay_no_verb(start_with):
 
 
 def test_all_bodies_together_have_a_maximum(start_with):
-    service = start_with(requestBytes="64Ki", bodiesBytes="128Ki")
+    service = start_with(requestBytes="64Ki", bodiesBytes="128Ki", requestSeconds=600)
     part = request("POST", "/v1/dry-run", b"x" * 65536)[:-1]
     with opened(service.addresses["people"], 2) as (first, second), Raw(service.address) as verbs:
         first.send(part)
@@ -185,7 +185,7 @@ def test_all_bodies_together_have_a_maximum(start_with):
 
 def test_an_unwanted_body_is_not_buffered(start_with):
     """Probes are open to all: their bodies use no memory reserved for users."""
-    service = start_with(requestBytes="64Ki", bodiesBytes="128Ki")
+    service = start_with(requestBytes="64Ki", bodiesBytes="128Ki", requestSeconds=600)
     with opened(service.addresses["probes"], 2) as strangers, Raw(service.addresses["people"]) as people:
         for stranger in strangers:
             stranger.send(request("GET", "/livez", b"x" * 65536)[:-1])

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_S 120
+#define PATIENCE_S 600
 #define REQUEST_MAX_BYTES 65536
 
 static void limit_waits(int fd)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE_S 60
+#define PATIENCE_S 600
 #define TEXT_MAX_BYTES 4096
 
 struct journal {

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define GENEROUS_S 60
+#define GENEROUS_S 600
 
 /* A plugin that prints the file "status" beside it, and fails without one; also, once, if there is
  * a file "fail". */
