@@ -219,6 +219,40 @@ static void find_holders(struct session *session, const struct wanted_pod *wante
     json_decref(inventory.value);
 }
 
+/* Of these holders, those that the owner controls. */
+static size_t count_owned(const json_t *holders, const struct wanted_pod *wanted,
+                          struct arena *arena)
+{
+    size_t n = 0;
+    size_t i = 0;
+    json_t *holder = NULL;
+    json_array_foreach (holders, i, holder) {
+        const json_t *controller = json_member(holder, "controller");
+        const char *kind = "";
+        const char *name = "";
+        (void)json_get_string(controller, "kind", &kind, NULL);
+        (void)json_get_string(controller, "name", &name, NULL);
+        n += is_of_kind(wanted, kind) &&
+             strcmp(without_hash(wanted, name, arena), wanted->name) == 0;
+    }
+    return n;
+}
+
+/* Of the owner's pods, how many have GPUs; 0, too, if the user may not see the nodes. */
+static size_t count_placed(struct session *session, const struct wanted_pod *wanted,
+                           const char *namespace_)
+{
+    size_t n = 0;
+    size_t i = 0;
+    json_t *node = NULL;
+    ask_for(session, namespace_, NULL);
+    struct asked inventory = session_ask(session, "inventory", NULL);
+    json_array_foreach (json_member(inventory.value, "nodes"), i, node)
+        n += count_owned(json_member(node, "holders"), wanted, session->arena);
+    json_decref(inventory.value);
+    return n;
+}
+
 /* ---- the answer ---- */
 
 static int complain_of_many(const struct session *session, const struct wanted_pod *wanted,
@@ -278,17 +312,23 @@ static int complain_near(const struct session *session, const char *text, const 
     return session_complain(session, text, status);
 }
 
-static int complain_of_none(const struct session *session, const struct found *found)
+static int complain_of_none(struct session *session, const struct wanted_pod *wanted,
+                            const struct found *found)
 {
     struct arena *arena = session->arena;
     const char *object = session->arguments.object;
     const char *given = given_namespace(session);
-    const char *near = found->near_name.found;
+    const size_t n_placed = count_placed(session, wanted, given);
+    const char *near = n_placed > 0 ? NULL : found->near_name.found;
     if (near)
         near = arena_printf(arena, "%.*s/%s", (int)strcspn(object, "/"), object, near);
     return complain_near(session,
-                         arena_printf(arena, "no pod of %.300s waits for GPUs%s%.300s", object,
-                                      given ? " in the namespace " : "", given ? given : ""),
+                         arena_printf(arena, "no pod of %.300s waits for GPUs%s%.300s%s", object,
+                                      given ? " in the namespace " : "", given ? given : "",
+                                      n_placed > 0
+                                          ? arena_printf(arena, ": %zu of its pods hold%s GPUs",
+                                                         n_placed, n_placed == 1 ? "s" : "")
+                                          : ""),
                          near, EXIT_NOT);
 }
 
@@ -347,7 +387,7 @@ static int explain_owner(struct session *session, const struct wanted_pod *wante
         const struct asked answer = ask_why(session, found.namespace_, found.name);
         return show(session, &answer);
     }
-    return wanted->is_known || found.has_kind ? complain_of_none(session, &found)
+    return wanted->is_known || found.has_kind ? complain_of_none(session, wanted, &found)
                                               : explain_other(session, wanted, &found);
 }
 

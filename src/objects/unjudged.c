@@ -18,6 +18,7 @@
 
 /* The ledger keeps this text for each waiting pod. */
 #define TEXT_BYTES_MAX ((size_t)2048)
+#define DEFAULT_SCHEDULER "default-scheduler"
 #define LAST_BYTES_MAX sizeof "\nand 100 more\n"
 
 /* ---- containers ---- */
@@ -351,24 +352,35 @@ static void add_admission(const json_t *spec, struct lines *lines)
             shown(lines, runtime_class));
 }
 
-static void add_scheduler(const json_t *spec, const struct policy *policy, struct lines *lines)
+const char *pod_unasked_scheduler(const json_t *spec, const struct policy *policy,
+                                  struct arena *arena)
 {
-    static const char DEFAULT[] = "default-scheduler";
     const char *named = text_of(spec, "schedulerName");
-    const char *scheduler = *named ? named : DEFAULT;
-    if (policy_is_asked_by(policy, scheduler))
-        return;
-    if (strcmp(scheduler, DEFAULT) != 0)
+    if (*named && strcmp(named, DEFAULT_SCHEDULER) != 0)
+        return NULL;
+    if (policy_is_asked_by(policy, DEFAULT_SCHEDULER))
+        return NULL;
+    return arena_printf(arena, "%s does not ask gpu-extender, %s does",
+                        *named ? DEFAULT_SCHEDULER ": it" : "is not set: " DEFAULT_SCHEDULER,
+                        quoted_plain(arena, policy->schedulers[0]));
+}
+
+/* A manifest gets a warning in place of the second. */
+static void add_scheduler(const json_t *spec, const struct policy *policy, bool admitted,
+                          struct lines *lines)
+{
+    const char *named = text_of(spec, "schedulerName");
+    const char *unasked = admitted ? pod_unasked_scheduler(spec, policy, lines->arena) : NULL;
+    if (*named && strcmp(named, DEFAULT_SCHEDULER) != 0 && !policy_is_asked_by(policy, named))
         lines_add(lines, "spec.schedulerName %s: that scheduler's own rules are not judged",
-                  shown(lines, scheduler));
-    else
-        lines_add(lines, "spec.schedulerName %s does not ask gpu-extender, %s does",
-                  *named ? "default-scheduler: it" : "is not set: default-scheduler",
-                  quoted_plain(lines->arena, policy->schedulers[0]));
+                  shown(lines, named));
+    if (unasked)
+        lines_add(lines, "spec.schedulerName %s", unasked);
 }
 
 /* Adds reasons why a scheduler, or this one, will not place the pod. */
-static void add_scheduling(const json_t *spec, const struct policy *policy, struct lines *lines)
+static void add_scheduling(const json_t *spec, const struct policy *policy, bool admitted,
+                           struct lines *lines)
 {
     const json_t *gates = json_member(spec, "schedulingGates");
     const char *node = text_of(spec, "nodeName");
@@ -378,7 +390,7 @@ static void add_scheduling(const json_t *spec, const struct policy *policy, stru
     if (*node)
         lines_add(lines, "spec.nodeName %s: the pod goes there without being scheduled",
                   shown(lines, node));
-    add_scheduler(spec, policy, lines);
+    add_scheduler(spec, policy, admitted, lines);
 }
 
 /* Argo's Workflow; Kubeflow's TrainJob. */
@@ -407,7 +419,7 @@ static struct text_list collect(const json_t *object, const struct policy *polic
         add_queue(text_of(labels_of(object), QUEUE_LABEL), &lines);
         add_admission(spec, &lines);
     }
-    add_scheduling(spec, policy, &lines);
+    add_scheduling(spec, policy, admitted, &lines);
     add_changes_of_pods(spec, &lines);
     return lines_list(&lines);
 }

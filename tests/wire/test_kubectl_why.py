@@ -20,12 +20,14 @@ def alone(name, namespace, on=None):
 def where(write):
     cluster = list_text(
         node("a", 8),
+        node("full", 40),
         alone("runs", "research", "a"),
         alone("web-0", "ml", "a"),
         alone("web-0", "research", "a"),
         alone("here", "default", "a"),
         alone("here", "ml", "a"),
         owned("train-x", "Job", "train"),
+        owned("done-6f7d-a", "ReplicaSet", "done-6f7d", on="full"),
         owned("web-5d9c7b6f48-x2v9m", "ReplicaSet", "web-5d9c7b6f48", "research"),
         owned("db-0", "StatefulSet", "db", "research"),
         owned("db-1", "StatefulSet", "db", "ml"),
@@ -82,6 +84,7 @@ def test_the_pod_that_is_meant(where, words, meant):
         (["job/trian"], 1, "no pod of job/trian waits for GPUs; did you mean job/train?"),
         (["deploy/train"], 1, "no pod of deploy/train waits for GPUs"),
         (["deploy/web-5d9c7b6f48"], 1, "no pod of deploy/web-5d9c7b6f48 waits for GPUs"),
+        (["deploy/done"], 1, "no pod of deploy/done waits for GPUs: 1 of its pods holds GPUs"),
         (["cronjob/train"], 1, "no pod of cronjob/train waits for GPUs"),
         (["odd/train"], 2, "odd/train: odd is neither a kind nor a namespace of pods that wait for GPUs or hold them; should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web"),
         (["depoly/train"], 2, "depoly/train: depoly is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean deploy/train?"),

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "formats/json_values.h"
 #include "objects/annotations.h"
+#include "objects/container_requests.h"
 #include "objects/devices/pod_claims.h"
 #include "objects/fields.h"
 #include "objects/templates/schema.h"
@@ -391,6 +392,20 @@ static void warn_of_kind(const struct manifest *manifest)
                    arena_printf(manifest->arena, "unknown kind; did you mean %s?", nearest.found));
 }
 
+/* Only of pods that would be asked about. */
+static void warn_of_scheduler(const struct manifest *manifest, const struct pod_template *template)
+{
+    const struct warned object = warned_of(manifest);
+    json_auto_t *pod = with_scheduler(manifest, template->object);
+    const json_t *spec = json_member(pod, "spec");
+    const char *message = pod_unasked_scheduler(spec, manifest->policy, manifest->arena);
+    if (message && managed_by_policy(spec, manifest->policy))
+        warned_add(&object,
+                   arena_printf(manifest->arena, "%s%sspec.schedulerName", template->path,
+                                *template->path ? "." : ""),
+                   message);
+}
+
 static void warn(const struct manifest *manifest, const struct template_list *found)
 {
     const struct warned object = warned_of(manifest);
@@ -402,6 +417,7 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
         if (!found->items[i].row)
             misplaced_find(&object, &found->items[i]);
         visible_gpus_find(&object, &found->items[i]);
+        warn_of_scheduler(manifest, &found->items[i]);
     }
     if (unknown_fields_find(&object, manifest->api_version))
         return;
@@ -524,6 +540,7 @@ static void warn_of_pod(const struct manifest *manifest)
     warn_of_version(manifest);
     misplaced_find(&object, &pod);
     visible_gpus_find(&object, &pod);
+    warn_of_scheduler(manifest, &pod);
     (void)unknown_fields_find(&object, manifest->api_version);
 }
 
