@@ -547,6 +547,7 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
 {
     struct name_list full = {.text = ""};
     bool is_exceeded = false;
+    bool is_awaited = false;
     size_t n = 0;
     size_t i = 0;
     size_t j = 0;
@@ -556,6 +557,7 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
         json_array_foreach (json_object_get(quota, "limits"), j, limit) {
             n++;
             is_exceeded |= number(limit, "used") > number(limit, "limit");
+            is_awaited |= json_array_size(json_object_get(limit, "waiting")) > 0;
             if (number(limit, "used") >= number(limit, "limit"))
                 text_names_add(&full,
                                arena_printf(arena, "%s, %s", text_member(quota, "name"),
@@ -564,7 +566,9 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
         }
     }
     if (full.n == 0)
-        table_write_sentence("No limit is used up", 0, out);
+        table_write_sentence(is_awaited ? "No limit is used up, but pods wait for more than is left"
+                                        : "No limit is used up",
+                             0, out);
     else
         table_write_sentence(arena_printf(arena, "%zu of %zu limits %s %s: %s", full.n, n,
                                           full.n == 1 ? "is" : "are",
