@@ -58,7 +58,7 @@ struct text_list pod_not_evaluated(const json_t *object, const struct policy *po
 struct text_list pod_not_evaluated_around(const json_t *object, const struct policy *policy,
                                           struct arena *arena);
 /* What is said of spec.schedulerName where the pod is for default-scheduler, which does not ask
- * this extender: "is not set: ...". NULL: it asks, or another is named. */
+ * this extender, or for a misspelt one: "is not set: ...". NULL: it asks, or another is named. */
 const char *pod_unasked_scheduler(const json_t *spec, const struct policy *policy,
                                   struct arena *arena);
 

@@ -8,6 +8,7 @@
 
 #include "annotations.h"
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "container_requests.h"
 #include "fields.h"
 #include "formats/json_values.h"
@@ -356,26 +357,34 @@ const char *pod_unasked_scheduler(const json_t *spec, const struct policy *polic
                                   struct arena *arena)
 {
     const char *named = text_of(spec, "schedulerName");
-    if (*named && strcmp(named, DEFAULT_SCHEDULER) != 0)
+    const char *scheduler = *named ? named : DEFAULT_SCHEDULER;
+    const bool is_default = strcmp(scheduler, DEFAULT_SCHEDULER) == 0;
+    if (policy_is_asked_by(policy, scheduler))
         return NULL;
-    if (policy_is_asked_by(policy, DEFAULT_SCHEDULER))
+    for (size_t i = 0; i < policy->n_schedulers && !is_default; i++) {
+        if (nearest_is_typo(scheduler, policy->schedulers[i]))
+            return arena_printf(arena, "%s does not ask gpu-extender; did you mean %s?",
+                                quoted_plain(arena, scheduler),
+                                quoted_plain(arena, policy->schedulers[i]));
+    }
+    if (!is_default)
         return NULL;
-    return arena_printf(arena, "%s does not ask gpu-extender, %s does",
+    return arena_printf(arena, "%s does not ask gpu-extender; write %s",
                         *named ? DEFAULT_SCHEDULER ": it" : "is not set: " DEFAULT_SCHEDULER,
                         quoted_plain(arena, policy->schedulers[0]));
 }
 
-/* A manifest gets a warning in place of the second. */
+/* A manifest gets a warning in place of the first. */
 static void add_scheduler(const json_t *spec, const struct policy *policy, bool admitted,
                           struct lines *lines)
 {
     const char *named = text_of(spec, "schedulerName");
-    const char *unasked = admitted ? pod_unasked_scheduler(spec, policy, lines->arena) : NULL;
-    if (*named && strcmp(named, DEFAULT_SCHEDULER) != 0 && !policy_is_asked_by(policy, named))
+    const char *unasked = pod_unasked_scheduler(spec, policy, lines->arena);
+    if (unasked && admitted)
+        lines_add(lines, "spec.schedulerName %s", unasked);
+    if (!unasked && *named && !policy_is_asked_by(policy, named))
         lines_add(lines, "spec.schedulerName %s: that scheduler's own rules are not judged",
                   shown(lines, named));
-    if (unasked)
-        lines_add(lines, "spec.schedulerName %s", unasked);
 }
 
 /* Adds reasons why a scheduler, or this one, will not place the pod. */

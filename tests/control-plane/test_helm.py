@@ -71,7 +71,7 @@ def kustomized(kubectl, overlays, changes):
     made = one(objects, "ConfigMap", "gpu-extender-policy")
     policy = yaml.safe_load(made["data"]["scheduler-policy.yaml"])
     for section, values in changes.items():
-        policy[section].update(values)
+        policy.setdefault(section, {}).update(values)
     made["data"] = {"scheduler-policy.yaml": yaml.safe_dump(policy)}
     return objects
 

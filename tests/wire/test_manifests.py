@@ -194,11 +194,12 @@ SECOND = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 scheduler: {names: [gpu-scheduler]}
 """
-UNASKED = "spec.tasks[0].template.spec.schedulerName is not set: default-scheduler does not ask gpu-extender, gpu-scheduler does"
+UNASKED = "spec.tasks[0].template.spec.schedulerName is not set: default-scheduler does not ask gpu-extender; write gpu-scheduler"
+MISSPELT = "spec.tasks[0].template.spec.schedulerName gpu-schduler does not ask gpu-extender; did you mean gpu-scheduler?"
 OTHERS = "spec.schedulerName volcano: that scheduler's own rules are not judged"
 
 
-@pytest.mark.parametrize("around, inside, line", [({}, {}, UNASKED), ({}, {"schedulerName": "gpu-scheduler"}, None), ({"schedulerName": "volcano"}, {}, OTHERS),
+@pytest.mark.parametrize("around, inside, line", [({}, {}, UNASKED), ({}, {"schedulerName": "gpu-scheduler"}, None), ({"schedulerName": "volcano"}, {}, OTHERS), ({}, {"schedulerName": "gpu-schduler"}, MISSPELT),
                                                   ({"schedulerName": "volcano"}, {"schedulerName": "gpu-scheduler"}, None)])  # fmt: skip
 def test_pods_that_do_not_come_to_a_second_scheduler_are_told(around, inside, line, module_service, tmp_path_factory):
     """A pod that names no scheduler has that of the object around it."""

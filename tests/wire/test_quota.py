@@ -52,7 +52,7 @@ def test_limits_that_are_used_up_come_first_in_the_text(start_over, write):
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}
     lines = start_over(*FLEET, namespace, options=["--config", write("policy.yaml", quota)]).get("/v1/quota?output=table").text.splitlines()
     assert lines[0] == f"2 of 3 limits are used up: team-a, H100, other, any {GPU}"
-    assert " ".join(lines).endswith("Pods that kube-scheduler never sends here are counted, not rejected, in ml: no label gpu-extender.io/quota=enforced.")
+    assert " ".join(lines).endswith("Pods that kube-scheduler never sends here are counted, not rejected, in ml: no label gpu-extender.io/quota=enforced for the admission policy.")
 
 
 def test_the_largest_users_of_a_limit(start_over, write):

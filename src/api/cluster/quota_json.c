@@ -597,7 +597,7 @@ static void write_unenforced(const json_t *quotas, struct arena *arena, struct b
         table_write_sentence(arena_printf(arena,
                                           "Pods that kube-scheduler never sends here are counted, "
                                           "not rejected, in %s: no label " NAMESPACE_ENFORCED_LABEL
-                                          "=enforced.",
+                                          "=enforced for the admission policy.",
                                           text_names(&names, arena)),
                              0, out);
 }

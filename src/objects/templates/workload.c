@@ -406,6 +406,25 @@ static void warn_of_scheduler(const struct manifest *manifest, const struct pod_
                    message);
 }
 
+/* The API server rejects an object of group apps whose selector leaves its own pods out. */
+static void warn_of_selector(const struct manifest *manifest, const struct pod_template *template)
+{
+    const struct warned object = warned_of(manifest);
+    const json_t *selector = json_member(json_member(manifest->object, "spec"), "selector");
+    const json_t *wanted = json_member(selector, "matchLabels");
+    const json_t *labels = json_member(json_member(template->object, "metadata"), "labels");
+    const char *key = NULL;
+    json_t *value = NULL;
+    if (strcmp(manifest->api_version, "apps/v1") != 0 ||
+        strcmp(template->path, "spec.template") != 0)
+        return;
+    json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
+        if (json_is_string(value) && !json_equal(value, json_object_get(labels, key)))
+            warned_add(&object, arena_printf(manifest->arena, "spec.selector.matchLabels[%s]", key),
+                       "is no label of spec.template with that value: the API server rejects it");
+    }
+}
+
 static void warn(const struct manifest *manifest, const struct template_list *found)
 {
     const struct warned object = warned_of(manifest);
@@ -418,6 +437,7 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
             misplaced_find(&object, &found->items[i]);
         visible_gpus_find(&object, &found->items[i]);
         warn_of_scheduler(manifest, &found->items[i]);
+        warn_of_selector(manifest, &found->items[i]);
     }
     if (unknown_fields_find(&object, manifest->api_version))
         return;

@@ -101,11 +101,15 @@ static void test_schedulers_that_do_not_ask(void **state)
         {"'schedulerName': 'gpu-scheduler'", ""},
         {"'schedulerName': 'volcano'",
          "spec.schedulerName volcano: that scheduler's own rules are not judged\n"},
-        {"'schedulerName': 'default-scheduler'", "spec.schedulerName default-scheduler: it does "
-                                                 "not ask gpu-extender, gpu-scheduler does\n"},
+        {"'schedulerName': 'gpu-schduler'",
+         "spec.schedulerName gpu-schduler does not ask gpu-extender; did you mean "
+         "gpu-scheduler?\n"},
+        {"'schedulerName': 'default-scheduler'",
+         "spec.schedulerName default-scheduler: it does not ask gpu-extender; write "
+         "gpu-scheduler\n"},
         {"'hostname': 'a'",
-         "spec.schedulerName is not set: default-scheduler does not ask gpu-extender, "
-         "gpu-scheduler does\n"},
+         "spec.schedulerName is not set: default-scheduler does not ask gpu-extender; write "
+         "gpu-scheduler\n"},
     };
     struct fixture *fixture = *state;
     char **const names = fixture->policy.schedulers;
