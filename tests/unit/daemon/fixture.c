@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NAPS_MAX 60000
+#define NAPS_MAX 600000 /* ten minutes at least */
 #define DRAIN_MS 100
 #define LEASE                                                                                      \
     "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"name\":"        \

@@ -1,7 +1,7 @@
 /*
  * fixture: a live mode on an API server in this process, and one verb behind the gates. Server,
  * loops and connections are real. The cluster has node a with two GPUs, pod ml/p with UID u, which
- * needs one, and the Lease ns/gpu. Every wait fails the test after 60 s.
+ * needs one, and the Lease ns/gpu. A wait fails the test after ten minutes.
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H

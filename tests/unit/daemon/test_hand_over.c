@@ -2,7 +2,11 @@
 #include "base/clock.h"
 #include "fixture.h"
 
-#define REPLICA "leaderElection: {enabled: true, namespace: ns, leaseName: gpu, serviceName: ''}"
+/* A binding has time enough, and the Lease is not lost, on the slowest machine. */
+#define REPLICA                                                                                    \
+    "kubernetes: {bindTimeoutSeconds: 100}\nscheduler: {httpTimeoutSeconds: 300}\n"                \
+    "leaderElection: {enabled: true, namespace: ns, leaseName: gpu, serviceName: '', "             \
+    "leaseDurationSeconds: 600, renewDeadlineSeconds: 400}"
 
 /* Calls of turned by the election. */
 struct turns {

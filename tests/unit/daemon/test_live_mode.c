@@ -38,20 +38,31 @@ static void take_error(void *context, const char *error)
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-/* After a start without a Lease, for longer than a bind call may take. */
-static void no_binding_is_sent_while_one_of_a_predecessor_may_take_effect(void **state)
+/* After a start without a Lease, for longer than a bind call may take. Returns whether that time
+ * had not passed yet when it was asked. */
+static bool is_asked_in_time(void)
 {
     const struct bind_args args = {.uid = "u", .namespace_ = "ml", .name = "p", .node_name = "a"};
+    const int64_t began_ms = clock_ms();
     atomic_int n_answers = 0;
     struct fixture fixture;
-    (void)state;
     fixture_begin(&fixture, "");
     fixture_start(&fixture);
     WAIT_FOR(fixture_is_usable(&fixture));
     binds_call(live_mode_binds(fixture.live), &args, clock_ms(), take_error, &n_answers);
-    assert_int_equal(atomic_load(&n_answers), 1);
-    assert_false(fixture_has_binding(&fixture));
+    const int n_at_once = atomic_load(&n_answers);
+    const bool is_sent = fixture_has_binding(&fixture);
+    const bool is_in_time = clock_ms() - began_ms < 1000;
+    if (is_in_time)
+        assert_true(n_at_once == 1 && !is_sent);
     fixture_end(&fixture);
+    return is_in_time;
+}
+
+static void no_binding_is_sent_while_one_of_a_predecessor_may_take_effect(void **state)
+{
+    (void)state;
+    WAIT_FOR(is_asked_in_time());
 }
 
 int main(void)
