@@ -615,9 +615,9 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
                               "LENT",
                               (TABLE_MAY_GO "UNKNOWN"),
                               "MOST USED BY",
-                              (TABLE_MAY_GO "WAITS FOR IT"),
+                              "WAITS FOR IT",
                               wide ? "NODES" : NULL,
-                              "NAMESPACES",
+                              (TABLE_MAY_GO "NAMESPACES"),
                               NULL};
     if (!lends)
         memmove(&headings[LENDING], &headings[LENDING + 2],

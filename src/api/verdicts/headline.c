@@ -162,7 +162,7 @@ static const char *name_sentence(const struct name_view *names, const struct mis
     const char *there = missing->meant ? "" : node_names_values(names, missing);
     if (missing->meant)
         return arena_printf(arena, "%s. Did you mean %s?", text, missing->meant);
-    return there[0] ? arena_printf(arena, "%s; there are %s.", text, there)
+    return there[0] ? arena_printf(arena, "%s; %s.", text, there)
                     : arena_printf(arena, "%s.", text);
 }
 

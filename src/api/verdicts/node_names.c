@@ -419,5 +419,8 @@ const char *node_names_values(const struct name_view *names, const struct missin
                          : node_names_near_values(names, missing, values);
     for (size_t i = 0; i < n; i++)
         text_names_add(&there, values[i], names->arena);
-    return there.text;
+    if (n == 0)
+        return "";
+    return arena_printf(names->arena, "%s %s",
+                        n < NODE_NAMES_VALUES ? "there are" : "the nearest are", there.text);
 }

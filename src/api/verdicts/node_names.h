@@ -72,7 +72,7 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
 /* Of MISSING_VALUE: the values of the label that there are, the nearest first. Returns how many. */
 size_t node_names_near_values(const struct name_view *names, const struct missing_name *missing,
                               const char *ret_values[NODE_NAMES_VALUES]);
-/* The first few models or values of the label that there are: "a, b"; "": none. */
+/* The nearest models or values of the label that there are: "there are a, b"; "": none. */
 const char *node_names_values(const struct name_view *names, const struct missing_name *missing);
 
 #endif

@@ -406,6 +406,27 @@ static void warn_of_scheduler(const struct manifest *manifest, const struct pod_
                    message);
 }
 
+/* Whether the API server takes it as the name of an object that makes pods: RFC 1123. */
+static bool is_subdomain(const char *name)
+{
+    static const char ENDS[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    const size_t len = strlen(name);
+    return len > 0 && len <= 253 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len &&
+           strchr(ENDS, name[0]) && strchr(ENDS, name[len - 1]);
+}
+
+static void warn_of_name(const struct manifest *manifest)
+{
+    const struct warned object = warned_of(manifest);
+    const json_t *metadata = json_member(manifest->object, "metadata");
+    const char *name = json_string_value(json_member(metadata, "name"));
+    if (name && *name && !is_subdomain(name))
+        warned_add(
+            &object, "metadata.name",
+            "the API server takes small letters, digits, '-' and '.' only, at most 253, with "
+            "a letter or digit at both ends");
+}
+
 /* The API server rejects an object of group apps whose selector leaves its own pods out. */
 static void warn_of_selector(const struct manifest *manifest, const struct pod_template *template)
 {
@@ -430,6 +451,8 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
     const struct warned object = warned_of(manifest);
     warn_of_kind(manifest);
     warn_of_version(manifest);
+    if (found->n > 0)
+        warn_of_name(manifest);
     if (found->n > 0 && !found->items[0].row)
         misplaced_find_outside(&object, &found->items[0]);
     for (size_t i = 0; i < found->n; i++) {
@@ -561,6 +584,7 @@ static void warn_of_pod(const struct manifest *manifest)
     misplaced_find(&object, &pod);
     visible_gpus_find(&object, &pod);
     warn_of_scheduler(manifest, &pod);
+    warn_of_name(manifest);
     (void)unknown_fields_find(&object, manifest->api_version);
 }
 
