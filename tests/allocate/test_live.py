@@ -22,9 +22,10 @@ def test_upstreams_table_is_the_recorded_one(folder):
 
 
 def is_late(was, now):
-    """On a slower or faster machine a node may be given up; the answers of the line's other nodes are the same."""
-    before, after = was.split("\t"), now.split("\t")
-    return len(before) == len(after) and all(TIMEOUT in pair or pair[0] == pair[1] for pair in zip(before, after))
+    """On a slower or faster machine a few nodes may be given up; the answers of the line's other nodes are the same."""
+    pairs = list(zip(was.split("\t"), now.split("\t")))
+    late = [pair for pair in pairs if TIMEOUT in pair and pair[0] != pair[1]]
+    return was.count("\t") == now.count("\t") and all(pair in late or pair[0] == pair[1] for pair in pairs) and 2 * len(late) <= len(pairs)
 
 
 @pytest.mark.parametrize("name", recorded.SETS)
