@@ -440,7 +440,8 @@ static void warn_of_selector(const struct manifest *manifest, const struct pod_t
         strcmp(template->path, "spec.template") != 0)
         return;
     json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
-        if (json_is_string(value) && !json_equal(value, json_object_get(labels, key)))
+        if (json_is_string(value) && !json_equal(value, json_object_get(labels, key)) &&
+            !warned_is_full(&object))
             warned_add(&object, arena_printf(manifest->arena, "spec.selector.matchLabels[%s]", key),
                        "is no label of spec.template with that value: the API server rejects it");
     }
