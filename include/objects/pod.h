@@ -57,8 +57,9 @@ struct text_list pod_not_evaluated(const json_t *object, const struct policy *po
  * most ten. */
 struct text_list pod_not_evaluated_around(const json_t *object, const struct policy *policy,
                                           struct arena *arena);
-/* What is said of spec.schedulerName where the pod is for default-scheduler, which does not ask
- * this extender, or for a misspelt one: "is not set: ...". NULL: it asks, or another is named. */
+/* Tells users of a pod for default-scheduler, where that does not ask this extender, and of a
+ * misspelt scheduler: "is not set: ..." after "spec.schedulerName". NULL: it asks, or another is
+ * named. */
 const char *pod_unasked_scheduler(const json_t *spec, const struct policy *policy,
                                   struct arena *arena);
 

@@ -250,6 +250,8 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
  * pattern. Tenants cannot invent such names. So a node has a row for it once one of its pods
  * requests it; for other resources only while the node reports them. */
 bool policy_is_common_resource(const struct policy *policy, const char *resource);
+/* schedulerName of a pod that names none. Source: DefaultSchedulerName in k8s.io/api/core/v1. */
+#define POLICY_DEFAULT_SCHEDULER "default-scheduler"
 /* Whether pods with this schedulerName come here. */
 bool policy_is_asked_by(const struct policy *policy, const char *scheduler);
 /* The part after the '/' of the level's label key, for people: "gce-topology-block". */

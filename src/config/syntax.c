@@ -2,6 +2,7 @@
  * Selectors", and k8s.io/apimachinery/pkg/util/validation (IsQualifiedName, IsDNS1123Subdomain). */
 #include "config/syntax.h"
 
+#include "base/dns_name.h"
 #include "types/gpu_model.h"
 
 #include <arpa/inet.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 
 #define NAME_LEN_MAX 63
-#define DOMAIN_LEN_MAX 253
 #define ATTRIBUTE_LEN_MAX 32 /* DeviceMaxIDLength in k8s.io/api/resource */
 #define PORT_MAX 65535
 #define LABEL_PATTERN_MAX 320
@@ -85,33 +85,6 @@ static bool is_name(const char *text, size_t len)
            has_name_chars_only(text, len);
 }
 
-static bool is_domain_part(const char *text, size_t len)
-{
-    if (len == 0 || text[0] == '-' || text[len - 1] == '-')
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (!(text[i] >= 'a' && text[i] <= 'z') && !isdigit((unsigned char)text[i]) &&
-            text[i] != '-')
-            return false;
-    }
-    return true;
-}
-
-static bool is_domain(const char *text, size_t len)
-{
-    if (len > DOMAIN_LEN_MAX)
-        return false;
-    const char *end = text + len;
-    for (;;) {
-        const char *dot = memchr(text, '.', (size_t)(end - text));
-        if (!is_domain_part(text, (size_t)((dot ? dot : end) - text)))
-            return false;
-        if (!dot)
-            return true;
-        text = dot + 1;
-    }
-}
-
 /* The part before a final '*': a name that may be empty or end in a separator. */
 static bool is_name_prefix(const char *text, size_t len)
 {
@@ -125,7 +98,7 @@ const char *syntax_resource(const char *text)
     size_t len = strlen(name);
     bool is_prefix = len > 0 && name[len - 1] == '*';
     bool name_is_right = is_prefix ? is_name_prefix(name, len - 1) : is_name(name, len);
-    if (slash && name_is_right && is_domain(text, (size_t)(slash - text)))
+    if (slash && name_is_right && dns_is_subdomain(text, (size_t)(slash - text)))
         return NULL;
     return "a resource name DOMAIN/NAME, such as nvidia.com/gpu, where '*' may only be the last "
            "character, as in nvidia.com/mig-*";
@@ -142,7 +115,7 @@ const char *syntax_label_key(const char *text)
 {
     const char *slash = strchr(text, '/');
     const char *name = slash ? slash + 1 : text;
-    bool domain_is_right = !slash || is_domain(text, (size_t)(slash - text));
+    bool domain_is_right = !slash || dns_is_subdomain(text, (size_t)(slash - text));
     if (domain_is_right && is_name(name, strlen(name)))
         return NULL;
     return "a label key, such as nvidia.com/gpu.product or accelerator";
@@ -178,7 +151,7 @@ const char *syntax_label_value(const char *text)
 
 const char *syntax_dns_label(const char *text)
 {
-    if (is_domain_part(text, strlen(text)) && strlen(text) <= NAME_LEN_MAX)
+    if (dns_is_label(text))
         return NULL;
     return "a name of at most 63 small letters, digits and '-', such as team-a";
 }
@@ -213,14 +186,14 @@ const char *syntax_alias(const char *text)
 
 const char *syntax_object_name(const char *text)
 {
-    if (is_domain(text, strlen(text)))
+    if (dns_is_subdomain(text, strlen(text)))
         return NULL;
     return "a name of small letters, digits, '-' and '.', such as web-0";
 }
 
 const char *syntax_driver(const char *text)
 {
-    if (is_domain(text, strlen(text)) && strlen(text) <= NAME_LEN_MAX)
+    if (dns_is_subdomain(text, strlen(text)) && strlen(text) <= NAME_LEN_MAX)
         return NULL;
     return "the name of a DRA driver, such as gpu.nvidia.com";
 }

@@ -206,23 +206,33 @@ static int find_pods(struct session *session, const struct wanted_pod *wanted,
     return EXIT_FINE;
 }
 
-/* Pods that have GPUs. A user who may not see the nodes is told of waiting pods alone. */
+/* The pods that have GPUs, the caller's; namespace_ NULL: of all. A user who may not see the nodes
+ * is told of waiting pods alone. */
+static json_t *ask_holders(struct session *session, const char *namespace_)
+{
+    json_t *holders = json_array();
+    size_t i = 0;
+    json_t *node = NULL;
+    ask_for(session, namespace_, NULL);
+    struct asked inventory = session_ask(session, "inventory", NULL);
+    json_array_foreach (json_member(inventory.value, "nodes"), i, node)
+        (void)json_array_extend(holders, json_member(node, "holders"));
+    json_decref(inventory.value);
+    return holders;
+}
+
 static void find_holders(struct session *session, const struct wanted_pod *wanted,
                          struct found *found)
 {
-    size_t i = 0;
-    json_t *node = NULL;
-    ask_for(session, NULL, NULL);
-    struct asked inventory = session_ask(session, "inventory", NULL);
-    json_array_foreach (json_member(inventory.value, "nodes"), i, node)
-        add_named(json_member(node, "holders"), "pod", wanted, found, session->arena);
-    json_decref(inventory.value);
+    json_auto_t *holders = ask_holders(session, NULL);
+    add_named(holders, "pod", wanted, found, session->arena);
 }
 
-/* Of these holders, those that the owner controls. */
-static size_t count_owned(const json_t *holders, const struct wanted_pod *wanted,
-                          struct arena *arena)
+/* Of the owner's pods, how many have GPUs. */
+static size_t count_placed(struct session *session, const struct wanted_pod *wanted,
+                           const char *namespace_)
 {
+    json_auto_t *holders = ask_holders(session, namespace_);
     size_t n = 0;
     size_t i = 0;
     json_t *holder = NULL;
@@ -233,23 +243,8 @@ static size_t count_owned(const json_t *holders, const struct wanted_pod *wanted
         (void)json_get_string(controller, "kind", &kind, NULL);
         (void)json_get_string(controller, "name", &name, NULL);
         n += is_of_kind(wanted, kind) &&
-             strcmp(without_hash(wanted, name, arena), wanted->name) == 0;
+             strcmp(without_hash(wanted, name, session->arena), wanted->name) == 0;
     }
-    return n;
-}
-
-/* Of the owner's pods, how many have GPUs; 0, too, if the user may not see the nodes. */
-static size_t count_placed(struct session *session, const struct wanted_pod *wanted,
-                           const char *namespace_)
-{
-    size_t n = 0;
-    size_t i = 0;
-    json_t *node = NULL;
-    ask_for(session, namespace_, NULL);
-    struct asked inventory = session_ask(session, "inventory", NULL);
-    json_array_foreach (json_member(inventory.value, "nodes"), i, node)
-        n += count_owned(json_member(node, "holders"), wanted, session->arena);
-    json_decref(inventory.value);
     return n;
 }
 

@@ -377,7 +377,7 @@ static void read_gang(struct pod_reading *reading, const json_t *metadata, const
         return;
     read_domain(reading, metadata);
     const char *scheduler = json_string_value(json_member(spec, "schedulerName"));
-    if (scheduler && *scheduler && strcmp(scheduler, "default-scheduler") != 0)
+    if (scheduler && *scheduler && strcmp(scheduler, POLICY_DEFAULT_SCHEDULER) != 0)
         facts->scheduler = arena_strdup(reading->arena, scheduler);
 }
 

@@ -19,7 +19,6 @@
 
 /* The ledger keeps this text for each waiting pod. */
 #define TEXT_BYTES_MAX ((size_t)2048)
-#define DEFAULT_SCHEDULER "default-scheduler"
 #define LAST_BYTES_MAX sizeof "\nand 100 more\n"
 
 /* ---- containers ---- */
@@ -357,8 +356,8 @@ const char *pod_unasked_scheduler(const json_t *spec, const struct policy *polic
                                   struct arena *arena)
 {
     const char *named = text_of(spec, "schedulerName");
-    const char *scheduler = *named ? named : DEFAULT_SCHEDULER;
-    const bool is_default = strcmp(scheduler, DEFAULT_SCHEDULER) == 0;
+    const char *scheduler = *named ? named : POLICY_DEFAULT_SCHEDULER;
+    const bool is_default = strcmp(scheduler, POLICY_DEFAULT_SCHEDULER) == 0;
     if (policy_is_asked_by(policy, scheduler))
         return NULL;
     for (size_t i = 0; i < policy->n_schedulers && !is_default; i++) {
@@ -370,7 +369,8 @@ const char *pod_unasked_scheduler(const json_t *spec, const struct policy *polic
     if (!is_default)
         return NULL;
     return arena_printf(arena, "%s does not ask gpu-extender; write %s",
-                        *named ? DEFAULT_SCHEDULER ": it" : "is not set: " DEFAULT_SCHEDULER,
+                        *named ? POLICY_DEFAULT_SCHEDULER ": it"
+                               : "is not set: " POLICY_DEFAULT_SCHEDULER,
                         quoted_plain(arena, policy->schedulers[0]));
 }
 

@@ -18,7 +18,7 @@ static const char *const GPU_RESOURCES[] = {
 };
 
 /* The cluster's own, and the second one of manifests/overlays/second-scheduler. */
-static const char *const SCHEDULERS[] = {"default-scheduler", "gpu-scheduler"};
+static const char *const SCHEDULERS[] = {POLICY_DEFAULT_SCHEDULER, "gpu-scheduler"};
 
 /* Labels from drivers come before labels from users or clouds. */
 static const char *const MODEL_LABELS[] = {
@@ -211,27 +211,25 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource)
     return false;
 }
 
-bool policy_is_common_resource(const struct policy *policy, const char *resource)
+static bool is_among(const char *text, const char *const *texts, size_t n)
 {
-    static const char *const EVERYWHERE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
-    for (size_t i = 0; i < N_OF(EVERYWHERE); i++) {
-        if (strcmp(resource, EVERYWHERE[i]) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
-        if (strcmp(resource, policy->gpu_resources[i]) == 0)
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(text, texts[i]) == 0)
             return true;
     }
     return false;
 }
 
+bool policy_is_common_resource(const struct policy *policy, const char *resource)
+{
+    static const char *const EVERYWHERE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
+    return is_among(resource, EVERYWHERE, N_OF(EVERYWHERE)) ||
+           is_among(resource, (const char *const *)policy->gpu_resources, policy->n_gpu_resources);
+}
+
 bool policy_is_asked_by(const struct policy *policy, const char *scheduler)
 {
-    for (size_t i = 0; i < policy->n_schedulers; i++) {
-        if (strcmp(policy->schedulers[i], scheduler) == 0)
-            return true;
-    }
-    return false;
+    return is_among(scheduler, (const char *const *)policy->schedulers, policy->n_schedulers);
 }
 
 const char *policy_level_name(const struct policy *policy, size_t level)

@@ -1,5 +1,6 @@
 /* changes: see changes.h. */
 #include "api/what_if/changes.h"
+#include "base/dns_name.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "formats/json_values.h"
@@ -438,14 +439,12 @@ static int remove_pod(struct applied *applied, struct cluster *ledger, const cha
 
 /* Names of added nodes in an answer. */
 #define NAMES_SHOWN ((size_t)6)
-/* Source: Kubernetes' limit on names of objects (RFC 1123 subdomains). */
-#define NODE_NAME_BYTES_MAX ((size_t)253)
 
 /* The first of "LIKE-new-N" after *at that no node has. NULL: it would be too long for a node. */
 static const char *free_name(const struct cluster *ledger, const char *like, size_t *at,
                              struct arena *arena)
 {
-    char name[NODE_NAME_BYTES_MAX + 1];
+    char name[DNS_SUBDOMAIN_BYTES_MAX + 1];
     do {
         const int len = snprintf(name, sizeof name, "%s-new-%zu", like, ++*at);
         if (len < 0 || (size_t)len >= sizeof name)

@@ -1,42 +1,15 @@
 /* bind_wire: see bind_wire.h. */
 #include "extender/bind/bind_wire.h"
+#include "base/dns_name.h"
 #include "formats/json_parse.h"
 #include "formats/json_values.h"
 #include "objects/pod.h"
 
 #include <string.h>
 
-/* RFC 1123: a label, and a subdomain as Kubernetes allows it. */
-#define LABEL_BYTES_MAX 63
-#define SUBDOMAIN_BYTES_MAX 253
 #define UID_BYTES_MAX 128
 /* Limit on foreign text that we pass on. */
 #define TOLD_BYTES_MAX 300
-
-static bool is_alphanumeric(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool is_label(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!is_alphanumeric(text[i]) && (text[i] != '-' || i == 0 || i == len - 1))
-            return false;
-    }
-    return len > 0;
-}
-
-static bool is_subdomain(const char *text)
-{
-    const char *label = text;
-    size_t len = strcspn(label, ".");
-    while (is_label(label, len) && label[len] == '.') {
-        label += len + 1;
-        len = strcspn(label, ".");
-    }
-    return is_label(label, len) && strlen(text) <= SUBDOMAIN_BYTES_MAX;
-}
 
 static bool is_uid(const char *text)
 {
@@ -55,12 +28,11 @@ static int refuse_name(const char *what, const char *value, const char *should, 
 
 int bind_wire_check(const struct bind_args *args, struct err *err)
 {
-    if (!is_label(args->namespace_, strlen(args->namespace_)) ||
-        strlen(args->namespace_) > LABEL_BYTES_MAX)
+    if (!dns_is_label(args->namespace_))
         return refuse_name("PodNamespace", args->namespace_, "a DNS label", err);
-    if (!is_subdomain(args->name))
+    if (!dns_is_subdomain(args->name, strlen(args->name)))
         return refuse_name("PodName", args->name, "a DNS subdomain", err);
-    if (!is_subdomain(args->node_name))
+    if (!dns_is_subdomain(args->node_name, strlen(args->node_name)))
         return refuse_name("Node", args->node_name, "a DNS subdomain", err);
     if (!is_uid(args->uid))
         return refuse_name("PodUID", args->uid, "at most 128 visible ASCII characters", err);

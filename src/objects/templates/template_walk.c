@@ -14,6 +14,7 @@
 #include "types/policy.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -194,11 +195,34 @@ static void find_unread(struct walk *walk, const struct step *step)
     }
 }
 
+/* The list owns it from now on. */
+static const json_t *keep_made(struct walk *walk, json_t *made)
+{
+    if (!walk->found.made)
+        walk->found.made = json_array();
+    (void)json_array_append_new(walk->found.made, made);
+    return made;
+}
+
+/* A pod that names no scheduler has that of the object around it, such as a Job of Volcano. */
+static const json_t *with_scheduler(struct walk *walk, const json_t *pod)
+{
+    json_t *around = json_object_get(json_member(walk->question->object, "spec"), "schedulerName");
+    const json_t *spec = json_member(pod, "spec");
+    if (!json_is_string(around) || !spec || json_member(spec, "schedulerName"))
+        return pod;
+    json_t *named = json_copy((json_t *)(uintptr_t)spec);
+    json_t *copy = json_copy((json_t *)(uintptr_t)pod);
+    (void)json_object_set(named, "schedulerName", around);
+    (void)json_object_set_new(copy, "spec", named);
+    return keep_made(walk, copy);
+}
+
 static void add_template(struct walk *walk, const json_t *object, const struct step *step,
                          const struct inline_pods *row, const json_t *part)
 {
     struct pod_template found = {.path = path_of(step, walk->arena),
-                                 .object = object,
+                                 .object = with_scheduler(walk, object),
                                  .count = walk->question->start,
                                  .row = row,
                                  .part = part};
@@ -286,10 +310,7 @@ static const struct inline_pods *add_inline(struct walk *walk, const json_t *val
     if (!made)
         return NULL;
     ++*question->n_inline;
-    if (!walk->found.made)
-        walk->found.made = json_array();
-    (void)json_array_append_new(walk->found.made, made);
-    add_template(walk, made, step, row, value);
+    add_template(walk, keep_made(walk, made), step, row, value);
     return row;
 }
 

@@ -124,7 +124,7 @@ struct template_list {
     size_t n_strays;
     struct count_fields unread; /* that may change the pods; of a kind with known counts only
                                  * patches, loops and references */
-    json_t *made;               /* owns the inline pods */
+    json_t *made;               /* owns inline pods, and pods that got a scheduler */
 };
 
 struct template_question {

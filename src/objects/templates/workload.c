@@ -3,6 +3,7 @@
  */
 #include "objects/workload.h"
 
+#include "base/dns_name.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "formats/json_values.h"
@@ -201,25 +202,10 @@ static struct controller controller_of(const struct manifest *manifest)
                                version_of_kind(manifest->kind) != NULL};
 }
 
-/* A pod that names no scheduler has that of the object around it, such as a Job of Volcano. */
-static json_t *with_scheduler(const struct manifest *manifest, const json_t *pod)
-{
-    json_t *around = json_object_get(json_member(manifest->object, "spec"), "schedulerName");
-    const json_t *spec = json_member(pod, "spec");
-    json_t *copy = json_copy((json_t *)(uintptr_t)pod);
-    if (json_is_string(around) && spec && !json_member(spec, "schedulerName")) {
-        json_t *named = json_copy((json_t *)(uintptr_t)spec);
-        (void)json_object_set(named, "schedulerName", around);
-        (void)json_object_set_new(copy, "spec", named);
-    }
-    return copy;
-}
-
 static struct text_list not_evaluated(const struct manifest *manifest,
                                       const struct pod_template *template)
 {
-    json_auto_t *pod = with_scheduler(manifest, template->object);
-    struct text_list list = pod_not_evaluated(pod, manifest->policy, manifest->arena);
+    struct text_list list = pod_not_evaluated(template->object, manifest->policy, manifest->arena);
     list = joined(list, manifest->around, manifest->arena);
     const struct controller controller = controller_of(manifest);
     list = joined(list,
@@ -396,8 +382,7 @@ static void warn_of_kind(const struct manifest *manifest)
 static void warn_of_scheduler(const struct manifest *manifest, const struct pod_template *template)
 {
     const struct warned object = warned_of(manifest);
-    json_auto_t *pod = with_scheduler(manifest, template->object);
-    const json_t *spec = json_member(pod, "spec");
+    const json_t *spec = json_member(template->object, "spec");
     const char *message = pod_unasked_scheduler(spec, manifest->policy, manifest->arena);
     if (message && managed_by_policy(spec, manifest->policy))
         warned_add(&object,
@@ -406,21 +391,12 @@ static void warn_of_scheduler(const struct manifest *manifest, const struct pod_
                    message);
 }
 
-/* Whether the API server takes it as the name of an object that makes pods: RFC 1123. */
-static bool is_subdomain(const char *name)
-{
-    static const char ENDS[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    const size_t len = strlen(name);
-    return len > 0 && len <= 253 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len &&
-           strchr(ENDS, name[0]) && strchr(ENDS, name[len - 1]);
-}
-
 static void warn_of_name(const struct manifest *manifest)
 {
     const struct warned object = warned_of(manifest);
     const json_t *metadata = json_member(manifest->object, "metadata");
     const char *name = json_string_value(json_member(metadata, "name"));
-    if (name && *name && !is_subdomain(name))
+    if (name && *name && !dns_is_subdomain(name, strlen(name)))
         warned_add(
             &object, "metadata.name",
             "the API server takes small letters, digits, '-' and '.' only, at most 253, with "
