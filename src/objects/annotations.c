@@ -319,6 +319,30 @@ static const struct gang_source *source_of(const char *convention, const char *n
     return NULL;
 }
 
+/* On each pod of a Job since Kubernetes 1.27. */
+#define LABEL_JOB_NAME "batch.kubernetes.io/job-name"
+
+/* "job" names no group, but the Job that made the pod: Jobs of one CronJob, or of one generateName,
+ * have the same template. */
+static int read_gang_name(const json_t *metadata, const struct gang_words *words,
+                          struct arena *arena, const char **ret_name, struct err *err)
+{
+    const char *job =
+        json_string_value(json_member(json_member(metadata, "labels"), LABEL_JOB_NAME));
+    const bool is_by_job = words->source == &OWN && strcmp(words->gang, "job") == 0;
+    if (is_by_job && (!job || !*job || strlen(job) > GANG_NAME_MAX))
+        return err_set(err, EINVAL,
+                       "annotation %s: is job, and no Job made the pod: it lacks the label %s",
+                       ANNOTATION_GANG, LABEL_JOB_NAME);
+    if (!is_by_job && !is_gang_name(words->gang))
+        return err_set(err, EINVAL,
+                       "annotation %s: is %s, should have 1 to 63 letters, digits, '-', '_' or "
+                       "'.', and begin and end with a letter or digit",
+                       words->source->group, quoted(arena, words->gang));
+    *ret_name = arena_strdup(arena, is_by_job ? job : words->gang);
+    return 0;
+}
+
 /* By the first convention that the pod follows whole. */
 static struct gang_words foreign_words(const json_t *metadata, const char *namespace_,
                                        const struct gangs_policy *policy, struct arena *arena)
@@ -351,14 +375,12 @@ int annotations_read_gang(const json_t *metadata, const struct policy *policy, s
         return err_set(err, EINVAL, "annotation %s: is missing, and %s is set: set both or none",
                        words.gang ? ANNOTATION_GANG_SIZE : ANNOTATION_GANG,
                        words.gang ? ANNOTATION_GANG : ANNOTATION_GANG_SIZE);
-    if (!is_gang_name(words.gang))
-        return err_set(err, EINVAL,
-                       "annotation %s: is %s, should have 1 to 63 letters, digits, '-', '_' or "
-                       "'.', and begin and end with a letter or digit",
-                       words.source->group, quoted(arena, words.gang));
-    int r = read_gang_size(words.source->size, words.size, policy, arena, &facts->gang_size, err);
+    const char *name = NULL;
+    int r = read_gang_name(metadata, &words, arena, &name, err);
     if (r == 0)
-        facts->gang = arena_strdup(arena, words.gang);
+        r = read_gang_size(words.source->size, words.size, policy, arena, &facts->gang_size, err);
+    if (r == 0)
+        facts->gang = name;
     return r;
 }
 

@@ -14,6 +14,8 @@ import urllib.parse
 
 LIMIT_S = 300  # limit of every wait; reached only after a fault
 AT_ONCE = 8  # parallel requests of one test
+# A Job's pods would else stay.
+DELETED_AT_ONCE = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 
 
 def wait_until(holds, what):
@@ -87,12 +89,12 @@ class Api:
             return list(threads.map(lambda thing: (create or self.create)(path, thing), things))
 
     def delete(self, path):
-        """Deletes without a grace period, whatever references it."""
-        self.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
+        """Deletes without a grace period, whatever references it; what it owns, too."""
+        self.ask("DELETE", path, DELETED_AT_ONCE)
 
     def delete_all(self, path):
-        """Deletes a whole collection without grace periods."""
-        self.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
+        """The same of a whole collection."""
+        self.ask("DELETE", path, DELETED_AT_ONCE)
 
     def watch(self, path, selector, seconds, since=None):
         """Yields (type, object) of each event for `seconds`: first the present objects (unless it starts after `since`, a

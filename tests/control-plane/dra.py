@@ -78,9 +78,7 @@ def asks_by_name(claim):
 
 def start_controller(plane):
     """The caller kills it."""
-    return plane.start(
-        "kube-controller-manager", f"--kubeconfig={plane.kubeconfig()}", f"--controllers={CONTROLLER}", "--leader-elect=false", "--secure-port=0"
-    )
+    return plane.start_controllers(CONTROLLER)
 
 
 def free_all(api):

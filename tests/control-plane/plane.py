@@ -155,6 +155,16 @@ class Plane:
         """The caller ends it: with Program.kill, or through an ExitStack."""
         return Program([os.path.join(self.binaries, name), *options], self.path(log or f"{name}.log"), env)
 
+    def start_controllers(self, *names):
+        """kube-controller-manager with these controllers only. The caller kills it."""
+        return self.start(
+            "kube-controller-manager",
+            f"--kubeconfig={self.kubeconfig()}",
+            f"--controllers={','.join(names)}",
+            "--leader-elect=false",
+            "--secure-port=0",
+        )
+
     def _start_etcd(self):
         clients, peers = f"http://{HOST}:{self.etcd_port}", f"http://{HOST}:{free_port()}"
         etcd = self.start(

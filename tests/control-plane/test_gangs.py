@@ -8,6 +8,7 @@ from live import node_name
 from test_wake import allow, make_object, shipped
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
+JOBS = "/apis/batch/v1/namespaces/gpu/jobs"
 
 
 def text():
@@ -94,3 +95,46 @@ def test_a_deleted_group_frees_its_places_at_once(planning):
     delete(live, "large", 2)
     live.create("single", 8)
     assert live.node_of("single")
+
+
+# ---- Jobs, by their real controller ----
+
+
+@pytest.fixture
+def with_jobs(planning):
+    """With the controllers of Jobs and of what their deletion deletes."""
+    planning.ends.callback(planning.api.delete_all, PODS)
+    planning.ends.callback(planning.api.delete_all, JOBS)
+    planning.ends.callback(planning.plane.start_controllers("job-controller", "garbage-collector-controller").kill)
+    return planning
+
+
+def create_job(live, n, gpus):
+    """Its name. All come from one template, as those of a CronJob do."""
+    made = pod("", gpus, restartPolicy="Never", terminationGracePeriodSeconds=0)
+    made["metadata"] = {"annotations": {"gpu-extender.io/gang": "job", "gpu-extender.io/gang-size": str(n)}}
+    spec = {"completionMode": "Indexed", "completions": n, "parallelism": n, "template": made}
+    return live.api.create(JOBS, {"metadata": {"generateName": "train-"}, "spec": spec})["metadata"]["name"]
+
+
+def test_jobs_of_one_template_run_one_after_the_other(with_jobs):
+    """Each is a group of its own, and needs more than half of the cluster. Deleting one frees its GPUs at once."""
+    live = with_jobs
+    names = [create_job(live, 3, 4) for _ in range(2)]
+    wait_until(lambda: 3 in [n_bound(live, name) for name in names], live.service.log.text)
+    first, second = sorted(names, key=lambda name: -n_bound(live, name))
+    assert n_bound(live, second) == 0
+    live.api.delete(f"{JOBS}/{first}")
+    live.wait_until_bound(3, second)
+
+
+def test_a_job_of_64_runs_whole(with_jobs):
+    live = with_jobs
+    live.create("single", 1)
+    live.node_of("single")
+    name = create_job(live, 64, 1)
+    live.add_nodes("more", 5, MODEL, 8, kwok=False)
+    wait_for(live, name, "waiting")
+    assert n_bound(live, name) == 0
+    live.add_nodes("last", 2, MODEL, 8, kwok=False)
+    live.wait_until_bound(64, name)

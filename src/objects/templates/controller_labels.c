@@ -30,6 +30,7 @@ static const struct controller_label {
     {"Job", "batch.kubernetes.io/job-name", OF_OBJECT},
     {"Job", "controller-uid", OF_REVISION},
     {"Job", "job-name", OF_OBJECT},
+    {"JobSet", "batch.kubernetes.io/job-name", OF_REVISION},
     {"StatefulSet", "apps.kubernetes.io/pod-index", OF_EACH_POD},
     {"StatefulSet", "controller-revision-hash", OF_REVISION},
     {"StatefulSet", "statefulset.kubernetes.io/pod-name", OF_EACH_POD},

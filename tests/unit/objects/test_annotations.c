@@ -286,6 +286,9 @@ static void test_a_cut_text_ends_on_a_character(void **state)
     "{'labels': {'yunikorn.apache.org/app-id': 'spark-1'}, 'annotations': {"                       \
     "'yunikorn.apache.org/task-group-name': 'workers', 'yunikorn.apache.org/task-groups': "        \
     "'" groups "'}}"
+#define JOB(name)                                                                                  \
+    "{'labels': {'batch.kubernetes.io/job-name': '" name "'}, 'annotations': {"                    \
+    "'gpu-extender.io/gang': 'job', 'gpu-extender.io/gang-size': '4'}}"
 #define OTHERS "kueue lws/serve koordinator yunikorn"
 
 static const struct {
@@ -333,6 +336,11 @@ static const struct {
      "{'labels': {'yunikorn.apache.org/app-id': 'a', 'kueue.x-k8s.io/pod-group-name': 'b'}, "
      "'annotations': {'kueue.x-k8s.io/pod-group-total-count': '2'}}",
      "b 2", NULL},
+    {"", JOB("train-x8k2p"), "train-x8k2p 4", NULL},
+    {"", JOB(""), NULL,
+     "annotation gpu-extender.io/gang: is job, and no Job made the pod: it lacks the label "
+     "batch.kubernetes.io/job-name"},
+    {"kueue", KUEUE("job", "4") "}}", "job 4", NULL},
     /* Ours are annotations only. */
     {OTHERS, "{'labels': {'gpu-extender.io/gang': 'a', 'gpu-extender.io/gang-size': '2'}}", NULL,
      NULL},
