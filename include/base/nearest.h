@@ -11,6 +11,10 @@
  * SIZE_MAX if that is too many for a typing error. */
 size_t nearest_distance(const char *a, const char *b);
 
+/* How far two names of any kind are apart, to put the known ones in order: typing errors first, by
+ * that distance, then those that share most words. */
+size_t nearest_rank(const char *asked, const char *known);
+
 /* The search for the known word that is nearest to one. Start with {.asked = word, .least =
  * SIZE_MAX}. */
 struct nearest {

@@ -131,6 +131,25 @@ static bool next_word(const char **text, char word[WORD_LEN_MAX + 1])
     return word[0] != '\0' && !isalnum((unsigned char)**text);
 }
 
+static size_t n_shared_words(const char *asked, const char *known)
+{
+    char words[2][WORD_LEN_MAX + 1];
+    size_t n = 0;
+    while (next_word(&asked, words[0])) {
+        bool is_shared = false;
+        for (const char *rest = known; !is_shared && next_word(&rest, words[1]);)
+            is_shared = strcmp(words[0], words[1]) == 0;
+        n += is_shared;
+    }
+    return n;
+}
+
+size_t nearest_rank(const char *asked, const char *known)
+{
+    const size_t d = nearest_distance(asked, known);
+    return d != SIZE_MAX ? d : 2 * NAME_LEN_MAX - n_shared_words(asked, known);
+}
+
 static bool is_swap(const char *a, const char *b)
 {
     while (*a && *a == *b) {

@@ -158,6 +158,8 @@ def edited(manifest, remedy):
             pod.setdefault("metadata", {}).setdefault("annotations", {})["gpu-extender.io/allow-shared"] = "true"
         elif text.startswith("ask for at most"):
             pod["metadata"]["annotations"]["gpu-extender.io/min-gpu-memory"] = words[4]
+        elif text.startswith("ask for no "):
+            del limits(pod)[words[3]]
         elif text.startswith("ask for "):
             asked = text.removeprefix("ask for ").removesuffix(" a pod")
             ask_for(pod, re.split(", | and ", re.sub("^(half|a quarter|an eighth), ", "", asked)))
@@ -199,6 +201,9 @@ def of_one_pod(limits, **spec):
         ({"limits": {"nvidia.con/gpu": 1}}, ["correct"], f"write {GPU} in resources.limits"),
         ({"limits": {"nvidia.com/gpus": 8}, "models": "H100"}, ["correct"], f"write {GPU} in resources.limits"),
         ({"limits": {"nvidia.com/gpus": 1}, "models": "B200"}, [], None),
+        ({"limits": {"nvidia.com/h100": 1}}, ["correct"], f"write {GPU} in resources.limits"),
+        ({"limits": {GPU: 1, "rdma/hca": 1}}, ["askLess"], "ask for no rdma/hca"),
+        ({"limits": {"nvidia.com/h100": 1, "rdma/hca": 1}}, [], None),
         ({"limits": {"nvidia.com/gpus": 1}, "models": "!"}, [], None),
     ],
 )
@@ -211,6 +216,20 @@ def test_what_is_mistyped_has_a_remedy(service, asking, kinds, first):
     assert kinds_that_help(service, manifest) == kinds
     remedies = service.post("/v1/dry-run", manifest).json()["jobs"][0]["remedies"]
     assert [remedy["text"] for remedy in remedies[:1]] == ([first] if first else [])
+
+
+@pytest.mark.parametrize(
+    "asking, text",
+    [
+        ({"limits": {"nvidia.com/h100": 1}}, f"No node has the resource nvidia.com/h100; there are {GPU}, nvidia.com/mig-1g.5gb, alpha.kubernetes.io/nvidia-gpu, +2."),
+        ({"limits": {GPU: 1}, "nodeSelector": {"example.com/pool": "a"}}, "No node has the label example.com/pool; there are nvidia.com/gpu.count, nvidia.com/gpu.family, nvidia.com/gpu.memory, +23."),
+        ({"limits": {GPU: 1}, "nodeSelector": {"accelerator": "zzz"}}, "No node has accelerator=zzz; there are nvidia, nvidia-tesla-k80, nvidia-tesla-p100, +1."),
+        ({"limits": {GPU: 1}, "nodeSelector": {"kubernetes.io/os": "plan9"}}, "No node has kubernetes.io/os=plan9; there is linux."),
+    ],
+)
+def test_the_names_that_there_are(service, asking, text):
+    """The nearest first; the others are counted."""
+    assert service.post("/v1/dry-run", of_one_pod(**asking)).json()["jobs"][0]["verdict"]["text"] == text
 
 
 def test_many_nodes_that_a_single_pod_may_choose_are_counted(service):

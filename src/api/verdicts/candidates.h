@@ -5,6 +5,7 @@
 #define API_VERDICTS_CANDIDATES_H
 
 #include "api/text.h"
+#include "base/table.h"
 #include "decide/fit.h"
 #include "decide/rank.h"
 #include "ledger/model_list.h"
@@ -37,6 +38,14 @@ struct models_here {
 /* Reads the nodes at the first call; in the arena. */
 void models_here_find(struct models_here *here, const struct candidates *candidates,
                       struct arena *arena);
+
+/* A set of names, which it borrows: NULL to begin with, and HASH_CLEAR() at the end. */
+struct seen_name {
+    const char *name;
+    UT_hash_handle hh;
+};
+/* Whether the name is new in the set. */
+bool models_here_see(struct seen_name **seen, const char *name, struct arena *arena);
 
 /* ---- candidates ---- */
 

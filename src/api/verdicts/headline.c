@@ -159,7 +159,7 @@ static const char *name_sentence(const struct name_view *names, const struct mis
     const char *text =
         arena_printf(arena, "No node has %s%s%s%s", KINDS[missing->kind], missing->name,
                      missing->value ? "=" : "", missing->value ? missing->value : "");
-    const char *there = missing->meant ? "" : node_names_values(names, missing);
+    const char *there = missing->meant ? "" : node_names_there(names, missing);
     if (missing->meant)
         return arena_printf(arena, "%s. Did you mean %s?", text, missing->meant);
     return there[0] ? arena_printf(arena, "%s; %s.", text, there)

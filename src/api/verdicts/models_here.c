@@ -1,16 +1,9 @@
 /* models_here: see candidates.h. */
 #include "api/verdicts/candidates.h"
-#include "base/table.h"
 
 #include <string.h>
 
-struct seen_name {
-    const char *name;
-    UT_hash_handle hh;
-};
-
-/* Whether the name is new in the table. Borrows it. */
-static bool see(struct seen_name **seen, const char *name, struct arena *arena)
+bool models_here_see(struct seen_name **seen, const char *name, struct arena *arena)
 {
     struct seen_name *known = NULL;
     HASH_FIND_STR(*seen, name, known);
@@ -35,7 +28,7 @@ void models_here_find(struct models_here *here, const struct candidates *candida
         model_list_add(&here->list, node_traits(candidates->items[i].node), arena);
         for (; n < here->list.n; n++) {
             const char *name = gpu_model_name(&here->list.items[n].model, arena);
-            if (see(&names, name, arena))
+            if (models_here_see(&names, name, arena))
                 text_names_add(&here->shown, name, arena);
         }
     }

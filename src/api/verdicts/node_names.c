@@ -2,6 +2,7 @@
 #include "api/verdicts/node_names.h"
 #include "api/verdicts/candidates.h"
 #include "base/nearest.h"
+#include "base/table.h"
 
 #include <string.h>
 
@@ -351,76 +352,132 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
     return (struct missing_name){.kind = MISSING_NOTHING};
 }
 
-/* The names that are nearest to one, in that order; of equally near ones the first. */
-struct near_names {
-    const char *items[NODE_NAMES_VALUES];
-    size_t distances[NODE_NAMES_VALUES];
-    size_t n;
+/* ---- the names that there are ---- */
+
+struct near_search {
+    const struct name_view *names;
+    struct near_names near;
+    struct seen_name *seen;
 };
 
-static void add_near(struct near_names *near, const char *name, size_t distance)
+/* Of equally near names the first. */
+static void add_near(struct near_search *search, const char *name, size_t rank)
 {
+    struct near_names *near = &search->near;
     size_t i = near->n;
-    for (size_t j = 0; j < near->n; j++) {
-        if (strcmp(near->items[j], name) == 0)
-            return;
-    }
-    if (i == NODE_NAMES_VALUES && near->distances[i - 1] <= distance)
+    if (!models_here_see(&search->seen, name, search->names->arena))
         return;
-    i = i == NODE_NAMES_VALUES ? i - 1 : near->n++;
-    for (; i > 0 && near->distances[i - 1] > distance; i--) {
+    near->n_all++;
+    if (i == NODE_NAMES_NEAR && near->ranks[i - 1] <= rank)
+        return;
+    i = i == NODE_NAMES_NEAR ? i - 1 : near->n++;
+    for (; i > 0 && near->ranks[i - 1] > rank; i--) {
         near->items[i] = near->items[i - 1];
-        near->distances[i] = near->distances[i - 1];
+        near->ranks[i] = near->ranks[i - 1];
     }
     near->items[i] = name;
-    near->distances[i] = distance;
+    near->ranks[i] = rank;
 }
 
-size_t node_names_near_values(const struct name_view *names, const struct missing_name *missing,
-                              const char *ret_values[NODE_NAMES_VALUES])
+static void add_values(struct near_search *search, const struct missing_name *missing)
 {
-    struct near_names near = {.n = 0};
+    const struct name_view *names = search->names;
     const char *last = NULL; /* neighbours often have the same */
-    for (size_t i = 0; missing->kind == MISSING_VALUE && i < names->candidates->n; i++) {
+    for (size_t i = 0; i < names->candidates->n; i++) {
         const struct label_view *view = &traits_at(names, i)->view;
         const char *value = labels_find(view->labels, view->n_labels, missing->name);
         if (!value || value == last || !node_names_pay(names, NODE_NAMES_COMPARISON))
             continue;
         last = value;
-        add_near(&near, value, nearest_distance(missing->value, value));
+        add_near(search, value, nearest_rank(missing->value, value));
     }
-    memcpy(ret_values, near.items, near.n * sizeof *near.items);
-    return near.n;
+}
+
+/* Of equally near ones last those that the kubelet sets on every node. */
+static size_t key_rank(const char *asked, const char *known)
+{
+    const bool is_common = strncmp(known, "kubernetes.io/", strlen("kubernetes.io/")) == 0;
+    return 2 * nearest_rank(asked, known) + is_common;
+}
+
+static void add_keys(struct near_search *search, const struct missing_name *missing)
+{
+    const struct name_view *names = search->names;
+    const struct label_view *before = NULL;
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        for (size_t j = 0; j < view->n_labels; j++) {
+            const char *key = view->labels[j].key;
+            if ((!before || j >= before->n_labels || before->labels[j].key != key) &&
+                node_names_pay(names, NODE_NAMES_COMPARISON))
+                add_near(search, key, key_rank(missing->name, key));
+        }
+        before = view;
+    }
+}
+
+/* Of equally near ones whole GPUs first, then other GPUs. */
+static size_t resource_rank(const char *asked, const struct resource *known)
+{
+    const size_t len = strlen(known->name);
+    const bool is_whole = len > 4 && strcmp(known->name + len - 4, "/gpu") == 0;
+    return 3 * nearest_rank(asked, known->name) + (known->is_gpu ? is_whole ? 0 : 1 : 2);
+}
+
+/* CPU, memory and the like have no domain. */
+static void add_resources(struct near_search *search, const struct missing_name *missing)
+{
+    const struct name_view *names = search->names;
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(names->candidates->items[i].node, &n);
+        for (size_t j = 0; j < n; j++) {
+            const struct resource *there = rows[j].resource;
+            if (rows[j].advertised && strchr(there->name, '/') &&
+                node_names_pay(names, NODE_NAMES_COMPARISON))
+                add_near(search, there->name, resource_rank(missing->name, there));
+        }
+    }
 }
 
 /* By the chip alone, as the memory and the form of the missing model may be left out. */
-static size_t near_models(const struct name_view *names, const struct missing_name *missing,
-                          const char *ret_models[NODE_NAMES_VALUES])
+static void add_models(struct near_search *search, const struct missing_name *missing)
 {
+    const struct name_view *names = search->names;
     const struct model_list *there = &names->candidates->models->list;
-    struct near_names near = {.n = 0};
     struct gpu_model asked;
     (void)gpu_model_parse(missing->name, NULL, 0, &asked);
     for (size_t i = 0; i < there->n && node_names_pay(names, NODE_NAMES_COMPARISON); i++) {
         const struct gpu_model *model = &there->items[i].model;
-        add_near(&near, gpu_model_name(model, names->arena),
-                 nearest_distance(asked.chip, model->chip));
+        add_near(search, gpu_model_name(model, names->arena),
+                 nearest_rank(asked.chip, model->chip));
     }
-    memcpy(ret_models, near.items, near.n * sizeof *near.items);
-    return near.n;
 }
 
-const char *node_names_values(const struct name_view *names, const struct missing_name *missing)
+struct near_names node_names_near(const struct name_view *names, const struct missing_name *missing)
 {
-    struct name_list there = {.text = ""};
-    const char *values[NODE_NAMES_VALUES];
-    const size_t n = missing->kind == MISSING_MODEL
-                         ? near_models(names, missing, values)
-                         : node_names_near_values(names, missing, values);
-    for (size_t i = 0; i < n; i++)
-        text_names_add(&there, values[i], names->arena);
-    if (n == 0)
-        return "";
-    return arena_printf(names->arena, "%s %s",
-                        n < NODE_NAMES_VALUES ? "there are" : "the nearest are", there.text);
+    static void (*const ADD[])(struct near_search *, const struct missing_name *) = {
+        [MISSING_RESOURCE] = add_resources,
+        [MISSING_MODEL] = add_models,
+        [MISSING_LABEL] = add_keys,
+        [MISSING_VALUE] = add_values,
+    };
+    struct near_search search = {.names = names};
+    if (missing->kind >= MISSING_RESOURCE && missing->kind <= MISSING_VALUE)
+        ADD[missing->kind](&search, missing);
+    HASH_CLEAR(hh, search.seen);
+    return search.near;
+}
+
+const char *node_names_there(const struct name_view *names, const struct missing_name *missing)
+{
+    const struct near_names near = node_names_near(names, missing);
+    const char *text = "";
+    for (size_t i = 0; i < near.n; i++)
+        text = arena_printf(names->arena, "%s%s%s", text, i > 0 ? ", " : "", near.items[i]);
+    if (near.n_all > near.n)
+        text = arena_printf(names->arena, "%s, +%zu", text, near.n_all - near.n);
+    return near.n == 0
+               ? ""
+               : arena_printf(names->arena, "there %s %s", near.n_all == 1 ? "is" : "are", text);
 }

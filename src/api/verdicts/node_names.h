@@ -68,11 +68,18 @@ struct missing_name node_names_find_missing(const struct name_view *names,
 struct missing_name node_names_find_toleration(const struct name_view *names,
                                                const struct shape_facts *facts,
                                                const struct taint *meant);
-#define NODE_NAMES_VALUES 3
-/* Of MISSING_VALUE: the values of the label that there are, the nearest first. Returns how many. */
-size_t node_names_near_values(const struct name_view *names, const struct missing_name *missing,
-                              const char *ret_values[NODE_NAMES_VALUES]);
-/* The nearest models or values of the label that there are: "there are a, b"; "": none. */
-const char *node_names_values(const struct name_view *names, const struct missing_name *missing);
+#define NODE_NAMES_NEAR 3
+/* The names that are nearest to a missing one, in that order. */
+struct near_names {
+    const char *items[NODE_NAMES_NEAR];
+    size_t ranks[NODE_NAMES_NEAR];
+    size_t n;
+    size_t n_all; /* different ones that there are */
+};
+/* The resources beside CPU and memory, label keys, values of the label or models that there are. */
+struct near_names node_names_near(const struct name_view *names,
+                                  const struct missing_name *missing);
+/* The same as text: "there are a, b, c, +4"; "": none. */
+const char *node_names_there(const struct name_view *names, const struct missing_name *missing);
 
 #endif

@@ -143,23 +143,27 @@ static void add_end(struct trial_end *all, const struct trial_end *end)
         end->nodes[end->n_nodes > 0 && end->n_nodes < TRIAL_NODES ? end->n_nodes - 1 : 0];
 }
 
-/* One of the values that there are. */
-static const char *correct_value(struct remedy_search *search, struct trial_end *all)
+/* Any of the values that there are, or the nearest resource, with which they fit. */
+static const char *correct_from_there(struct remedy_search *search, struct trial_end *all)
 {
     const struct name_view names = {search->question->candidates, search->arena};
-    const char *values[NODE_NAMES_VALUES];
-    const size_t n = node_names_near_values(&names, &search->missing, values);
+    struct near_names near = node_names_near(&names, &search->missing);
+    const bool is_resource = search->missing.kind == MISSING_RESOURCE;
     const char *text = "";
-    for (size_t i = 0, n_fit = 0; i < n; i++) {
+    for (size_t i = 0, n_fit = 0; i < near.n; i++) {
         struct trial_end end;
-        search->missing.meant = values[i];
+        search->missing.meant = near.items[i];
         if (!try_correction(search, &end))
             continue;
-        values[n_fit++] = values[i];
+        if (is_resource) {
+            *all = end;
+            return near.items[i];
+        }
+        near.items[n_fit++] = near.items[i];
         add_end(all, &end);
     }
     for (size_t i = 0; i < all->n_nodes; i++)
-        text = remedies_join(text, values[i], i + 1 == all->n_nodes, "or", search->arena);
+        text = remedies_join(text, near.items[i], i + 1 == all->n_nodes, "or", search->arena);
     if (trials_n_pods(&search->trials) > 1)
         all->n_nodes = 0; /* no single node is that of all pods */
     return text;
@@ -182,8 +186,9 @@ void remedies_correct(struct remedy_search *search)
     const char *right = "";
     if (missing->meant && try_correction(search, &end))
         right = missing->meant;
-    else if (!missing->meant && missing->kind == MISSING_VALUE)
-        right = correct_value(search, &end);
+    else if (!missing->meant &&
+             (missing->kind == MISSING_VALUE || missing->kind == MISSING_RESOURCE))
+        right = correct_from_there(search, &end);
     if (right[0])
         remedies_offer(
             search, "correct",
@@ -707,43 +712,60 @@ static void drop_demand(const struct remedy_search *search, struct shape_facts *
     facts->n_demand = n;
 }
 
-/* Of two resources that no node has together. */
-static void ask_for_one(struct remedy_search *search)
+/* Besides CPU, memory and the like, which have no domain. */
+static bool asks_for_another(const struct remedy_search *search, const char *resource)
+{
+    for (size_t i = 0; i < search->shape->n_needs; i++) {
+        const char *name = search->shape->needs[i].resource->name;
+        if (strchr(name, '/') && strcmp(name, resource) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Without a resource that no node has, or one of two that no node has together. Returns whether
+ * that is the fault. */
+static bool leave_out(struct remedy_search *search)
 {
     const struct missing_name *missing = &search->missing;
+    if (missing->kind != MISSING_TOGETHER && missing->kind != MISSING_RESOURCE)
+        return false;
     const char *const resources[] = {missing->name, missing->value};
+    const size_t n = missing->kind == MISSING_TOGETHER ? 2 : 1;
     const char *text = "";
     struct trial_end either = {0};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct shape_facts *facts = remedies_copy_facts(search);
         struct trial_end end;
+        if (!asks_for_another(search, resources[i]))
+            continue;
         for (size_t j = 0; j < search->trials.n_roles; j++)
             drop_demand(search, &facts[j], resources[i]);
         if (!remedies_try(search, facts, &end))
             continue;
         text = remedies_join(text, arena_printf(search->arena, "no %s", resources[i]), true, "or",
                              search->arena);
-        either.nodes[either.n_nodes++] = end.nodes[0];
-        either.n_pods = end.n_pods;
+        if (n == 1)
+            either = end;
+        else
+            add_end(&either, &end);
     }
-    if (trials_n_pods(&search->trials) > 1)
+    if (n > 1 && trials_n_pods(&search->trials) > 1)
         either.n_nodes = 0;
     if (text[0])
         remedies_offer(search, "askLess",
                        arena_printf(search->arena, "ask for %s%s", text, a_pod(search)), &either,
                        NULL);
+    return true;
 }
 
 void remedies_ask_less(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
     const struct need *need = search->shape->n_gpu_needs > 0 ? &search->shape->needs[0] : NULL;
-    if (remedies_choose_nodes(search) || (cause == CAUSE_MODEL && ask_less_memory(search)))
+    if (remedies_choose_nodes(search) || (cause == CAUSE_MODEL && ask_less_memory(search)) ||
+        leave_out(search))
         return;
-    if (search->question->headline->missing.kind == MISSING_TOGETHER) {
-        ask_for_one(search);
-        return;
-    }
     if (cause == CAUSE_CLAIMS)
         ask_fewer_devices(search);
     if (cause < CAUSE_QUOTA || cause > CAUSE_TOTAL)

@@ -341,6 +341,11 @@ static void test_of_equally_near_words_the_one_that_begins_alike_is_found(void *
 static void test_near_resources(void **state)
 {
     (void)state;
+    assert_int_equal(nearest_rank("nodse", "nodes"), 2);
+    assert_true(nearest_rank("nvidia.com/h100", "nvidia.com/gpu") <
+                nearest_rank("nvidia.com/h100", "amd.com/gpu"));
+    assert_true(nearest_rank("nvidia.com/gpus", "nvidia.com/gpu") <
+                nearest_rank("nvidia.com/gpus", "nvidia.com/gpus-of-a-very-long-name"));
     assert_true(nearest_is_resource("nvidia", "nvidia.com/gpu"));
     assert_true(nearest_is_resource("gpus", "nvidia.com/gpu"));
     assert_true(nearest_is_resource("mem", "memory"));
