@@ -13,7 +13,10 @@ struct known_loss {
 
 struct known_loss *score_loss_begin(struct arena *arena)
 {
-    return ARENA_ARRAY(arena, struct known_loss, N_KNOWN_LOSSES);
+    struct known_loss *known = ARENA_ARRAY_UNSET(arena, struct known_loss, N_KNOWN_LOSSES);
+    for (size_t i = 0; i < N_KNOWN_LOSSES; i++)
+        known[i].pool = NULL;
+    return known;
 }
 
 /* The room that remains with the score's pod there. */

@@ -354,6 +354,16 @@ static bool wants_body(const struct exchange *exchange)
     return strcmp(exchange->route->method, "GET") != 0;
 }
 
+/* Nobody gets more for a promise alone. */
+#define EXPECTED_MAX_BYTES ((size_t)256 * 1024)
+
+void service_expect_body(struct exchange *exchange, size_t n_bytes)
+{
+    const size_t n = n_bytes < EXPECTED_MAX_BYTES ? n_bytes : EXPECTED_MAX_BYTES;
+    if (n > 0 && !exchange_is_answered(exchange) && wants_body(exchange))
+        (void)buf_make_room(&exchange->body, n);
+}
+
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
                       size_t len)
 {

@@ -55,6 +55,8 @@ bool service_is_ambiguous(const struct exchange *exchange);
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange);
 /* Most bytes of the request's body. Call it after service_open(). */
 size_t service_max_body(const struct service *service, const struct exchange *exchange);
+/* Makes room for a body of so many bytes, so that it does not move while it grows. */
+void service_expect_body(struct exchange *exchange, size_t n_bytes);
 /* Adds a piece of the body, unless no handler needs it (with GET). Answers 503 if too much is
  * held. */
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,

@@ -255,8 +255,10 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     bool is_large = n_bytes > service_max_body(transport->service, exchange);
     bool is_endless = encoding && strcasecmp(encoding, "chunked") != 0;
     bool is_unwanted = exchange->verdict == GATE_CLOSED && (n_bytes > 0 || encoding);
-    if (!is_large && !is_endless && !is_unwanted && !service_is_ambiguous(exchange))
+    if (!is_large && !is_endless && !is_unwanted && !service_is_ambiguous(exchange)) {
+        service_expect_body(exchange, (size_t)n_bytes);
         return wait_for_more(connection, length || encoding);
+    }
     service_refuse_body(transport->service, exchange);
     return cut_off(transport, exchange, connection);
 }
