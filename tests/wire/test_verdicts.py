@@ -152,6 +152,8 @@ def edited(manifest, remedy):
         elif text.startswith("add a toleration for "):
             keys = text.removeprefix("add a toleration for ").split(" and ")
             pod["spec"]["tolerations"] = [{"key": key, "operator": "Exists"} for key in keys]
+        elif text.startswith("drop gpu-extender.io/"):
+            del pod["metadata"]["annotations"][words[1]]
         elif text.startswith("drop the nodeSelector "):
             del pod["spec"]["nodeSelector"][words[3].split("=")[0]]
         elif text.startswith("allow parts"):
@@ -189,8 +191,9 @@ def kinds_that_help(service, manifest):
 
 def of_one_pod(limits, **spec):
     """In a namespace of the sample cluster."""
-    models = spec.pop("models", None)
-    metadata = {"name": "m", "namespace": "ml-training", "annotations": {"gpu-extender.io/models": models} if models else {}}
+    asks = {"models": "models", "exclude": "exclude-models", "memory": "min-gpu-memory"}
+    annotations = {f"gpu-extender.io/{name}": spec.pop(key) for key, name in asks.items() if key in spec}
+    metadata = {"name": "m", "namespace": "ml-training", "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "m", "image": "x", "resources": {"limits": limits}}], **spec}}
 
 
@@ -204,6 +207,7 @@ def of_one_pod(limits, **spec):
         ({"limits": {"nvidia.com/h100": 1}}, ["correct"], f"write {GPU} in resources.limits"),
         ({"limits": {GPU: 1, "rdma/hca": 1}}, ["askLess"], "ask for no rdma/hca"),
         ({"limits": {"nvidia.com/h100": 1, "rdma/hca": 1}}, [], None),
+        ({"limits": {"nvidia.com/gpus": 4}, "memory": "190Gi"}, ["correct"], "write amd.com/gpu in resources.limits"),
         ({"limits": {"nvidia.com/gpus": 1}, "models": "!"}, [], None),
     ],
 )
@@ -219,8 +223,24 @@ def test_what_is_mistyped_has_a_remedy(service, asking, kinds, first):
 
 
 @pytest.mark.parametrize(
+    "asking, helps",
+    [
+        ({"limits": {"nvidia.com/mig-1g.5gb": 8}, "memory": "10Gi"}, f"write {GPU} in resources.limits"),
+        ({"limits": {"gpu.intel.com/i915": 1}, "memory": "40Gi"}, "drop gpu-extender.io/min-gpu-memory"),
+        ({"limits": {GPU: 8}, "exclude": "A100,H100,V100"}, "drop gpu-extender.io/exclude-models"),
+    ],
+)
+def test_nothing_is_left_untried(service, asking, helps):
+    """Though another resource than the one that is there would do, or less that the pod wants of GPUs."""
+    manifest = of_one_pod(**asking)
+    kinds_that_help(service, manifest)
+    assert helps in [remedy["text"] for remedy in service.post("/v1/dry-run", manifest).json()["jobs"][0]["remedies"]]
+
+
+@pytest.mark.parametrize(
     "asking, text",
     [
+        ({"limits": {GPU: 1, "cpu": 200}, "models": "V100", "memory": "40Gi"}, "On 13 of 18 nodes, the GPU model is another."),
         ({"limits": {"nvidia.com/h100": 1}}, f"No node has the resource nvidia.com/h100; there are {GPU}, nvidia.com/mig-1g.5gb, alpha.kubernetes.io/nvidia-gpu, +2."),
         ({"limits": {GPU: 1}, "nodeSelector": {"example.com/pool": "a"}}, "No node has the label example.com/pool; there are nvidia.com/gpu.count, nvidia.com/gpu.family, nvidia.com/gpu.memory, +23."),
         ({"limits": {GPU: 1}, "nodeSelector": {"accelerator": "zzz"}}, "No node has accelerator=zzz; there are nvidia, nvidia-tesla-k80, nvidia-tesla-p100, +1."),

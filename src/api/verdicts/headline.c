@@ -503,6 +503,28 @@ static void let_taint_decide(struct teller *teller)
     teller->found.node = first->node;
 }
 
+/* In few words what rejects the pod on several nodes. */
+static const char *on_many(const struct decisive_cause *found)
+{
+    static const char *const SHORT[N_REASONS] = {
+        [REASON_TAINT] = "a taint is not tolerated",
+        [REASON_NODE_AFFINITY] = "the node affinity rules them out",
+        [REASON_SHAPE_TRAP] = "such pods were just rejected",
+        [REASON_MODEL_NOT_WANTED] = "the GPU model is another",
+        [REASON_GPU_MEMORY] = "the GPUs have too little memory",
+        [REASON_QUOTA] = "a quota leaves too few GPUs",
+        [REASON_GPU_NOMINATED] = "free GPUs are kept for another pod",
+        [REASON_QUOTA_CLAIMED] = "pods being bound claim the quota",
+        [REASON_TOPOLOGY_SPREAD] = "topology spread constraints rule them out",
+        [REASON_POD_AFFINITY] = "its pod affinity selects no pod near",
+        [REASON_POD_ANTI_AFFINITY] = "its pod anti-affinity rules them out",
+        [REASON_POD_REPELLED] = "the anti-affinity of other pods rules them out",
+    };
+    if (found->cause == CAUSE_CLAIMS)
+        return "its resource claims find too few devices";
+    return SHORT[found->reason] ? SHORT[found->reason] : reason_text(found->reason);
+}
+
 static const char *sentence_of(const struct teller *teller)
 {
     static const char *(*const SENTENCES[N_CAUSES])(const struct teller *) = {
@@ -525,8 +547,7 @@ static const char *sentence_of(const struct teller *teller)
         return arena_printf(teller->arena, "%s: %s.", node_name(found->node),
                             reason_text(found->reason));
     return arena_printf(teller->arena, "On %zu of %zu nodes, %s.", found->n, found->n_of,
-                        found->cause == CAUSE_CLAIMS ? "its resource claims find too few devices"
-                                                     : reason_text(found->reason));
+                        on_many(found));
 }
 
 /* "DeviceClass gpus", "ResourceClaim ml/a; did you mean b?": what is missing, without a verb. */

@@ -473,10 +473,10 @@ const char *node_names_there(const struct name_view *names, const struct missing
 {
     const struct near_names near = node_names_near(names, missing);
     const char *text = "";
-    for (size_t i = 0; i < near.n; i++)
+    for (size_t i = 0; i < near.n && i < NODE_NAMES_SHOWN; i++)
         text = arena_printf(names->arena, "%s%s%s", text, i > 0 ? ", " : "", near.items[i]);
-    if (near.n_all > near.n)
-        text = arena_printf(names->arena, "%s, +%zu", text, near.n_all - near.n);
+    if (near.n_all > NODE_NAMES_SHOWN)
+        text = arena_printf(names->arena, "%s, +%zu", text, near.n_all - NODE_NAMES_SHOWN);
     return near.n == 0
                ? ""
                : arena_printf(names->arena, "there %s %s", near.n_all == 1 ? "is" : "are", text);

@@ -68,7 +68,8 @@ struct missing_name node_names_find_missing(const struct name_view *names,
 struct missing_name node_names_find_toleration(const struct name_view *names,
                                                const struct shape_facts *facts,
                                                const struct taint *meant);
-#define NODE_NAMES_NEAR 3
+#define NODE_NAMES_NEAR 6
+#define NODE_NAMES_SHOWN ((size_t)3)
 /* The names that are nearest to a missing one, in that order. */
 struct near_names {
     const char *items[NODE_NAMES_NEAR];

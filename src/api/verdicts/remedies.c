@@ -92,6 +92,13 @@ void remedies_tolerate(const struct remedy_search *search, struct shape_facts *f
     }
 }
 
+void remedies_add_end(struct trial_end *all, const struct trial_end *end)
+{
+    all->n_pods = end->n_pods;
+    all->nodes[all->n_nodes++] =
+        end->nodes[end->n_nodes > 0 && end->n_nodes < TRIAL_NODES ? end->n_nodes - 1 : 0];
+}
+
 /* ---- the nodes of a DaemonSet ---- */
 
 static const char *label_of(const struct node *node, const char *key)
@@ -177,6 +184,8 @@ static void search_all(struct remedy_search *search)
     const size_t n = is_of_nodes ? sizeof KINDS / sizeof *KINDS : 1;
     for (size_t i = 0; i < n && json_array_size(search->found) < REMEDIES_MAX; i++)
         KINDS[i](search);
+    if (is_of_nodes && json_array_size(search->found) == 0)
+        remedies_replace(search);
 }
 
 bool remedies_may_help(const struct headline *headline)

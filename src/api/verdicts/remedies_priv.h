@@ -27,10 +27,14 @@ void remedies_accept(struct remedy_search *search);
 void remedies_ask_less(struct remedy_search *search);
 void remedies_wait(struct remedy_search *search);
 void remedies_administer(struct remedy_search *search);
+/* The last resort: another resource, though there is the one that they ask for. */
+void remedies_replace(struct remedy_search *search);
 
 /* Adds one. Takes the change, NULL: none. */
 void remedies_offer(struct remedy_search *search, const char *kind, const char *text,
                     const struct trial_end *end, json_t *change);
+/* Of several alternatives, the node is that of the last pod of each. */
+void remedies_add_end(struct trial_end *all, const struct trial_end *end);
 /* Whether it names its node. */
 bool remedies_has_node_name(const struct fit_question *question);
 /* What the roles ask for, to be changed. */
