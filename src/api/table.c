@@ -29,7 +29,8 @@ void tables_mark_headings(void)
 struct column {
     const char *heading;
     const char *value; /* of all rows; NULL: they differ */
-    bool may_go, may_be_told;
+    size_t may_go;     /* TABLE_MAY_GO so many times */
+    bool may_be_told;
     bool has_number, has_text; /* "-" is neither */
     size_t width, longest_word;
 };
@@ -72,10 +73,12 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Bytes up to a space where a line may end; "train-0 (2)" is one word. */
+/* Bytes up to a space where a line may end; "train-0 (2)" and "8 GPUs" are one word. */
 static size_t word_len(const char *text)
 {
-    size_t len = strcspn(text, " ");
+    size_t len = strspn(text, "0123456789");
+    len += len > 0 && text[len] == ' ' ? 1 : 0;
+    len += strcspn(text + len, " ");
     while (text[len] && text[len + 1] == '(')
         len += 1 + strcspn(text + len + 1, " ");
     return len;
@@ -115,7 +118,7 @@ static struct column column_of(const char *heading)
     struct column column = {.heading = heading};
     for (; *column.heading == *TABLE_MAY_GO || *column.heading == *TABLE_MAY_BE_TOLD;
          column.heading++) {
-        column.may_go |= *column.heading == *TABLE_MAY_GO;
+        column.may_go += *column.heading == *TABLE_MAY_GO;
         column.may_be_told |= *column.heading == *TABLE_MAY_BE_TOLD;
     }
     column.width = width_of(column.heading, strlen(column.heading));
@@ -194,9 +197,9 @@ static bool is_without_value(const struct column *column)
 
 static bool is_hidden(const struct table *table, const struct column *column)
 {
-    const bool has_one = table->n_rows > 1 && column->value;
-    return is_without_value(column) ||
-           (has_one && (column->may_be_told || strcmp(column->value, "0") == 0));
+    if (!column->value || is_without_value(column))
+        return column->value != NULL;
+    return column->may_be_told ? table->n_rows > 1 : strcmp(column->value, "0") == 0;
 }
 
 static struct layout all_columns(const struct table *table)
@@ -221,11 +224,11 @@ static size_t cut(const struct table *table, size_t level, struct layout *layout
     return sum;
 }
 
-/* Drops the last column that may go; false: there is none. */
-static bool drop_one(const struct table *table, struct layout *layout)
+/* Drops the last column that may go so early; false: there is none. */
+static bool drop_one(const struct table *table, size_t may_go, struct layout *layout)
 {
     size_t i = layout->n;
-    while (i > 0 && !table->columns[layout->at[i - 1]].may_go)
+    while (i > 0 && table->columns[layout->at[i - 1]].may_go != may_go)
         i--;
     if (i == 0)
         return false;
@@ -234,7 +237,42 @@ static bool drop_one(const struct table *table, struct layout *layout)
     return true;
 }
 
-/* Columns that may go do so before a cell wraps. */
+static struct layout insert_column(const struct layout *layout, size_t at, size_t column)
+{
+    struct layout more = *layout;
+    memmove(&more.at[at + 1], &more.at[at], (more.n - at) * sizeof *more.at);
+    more.at[at] = column;
+    more.n++;
+    return more;
+}
+
+/* Puts back each dropped column that has room beside the others. */
+static void put_back(const struct table *table, const struct layout *all, size_t width,
+                     struct layout *layout)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        if (to == layout->n || layout->at[to] != all->at[i]) {
+            struct layout more = insert_column(layout, to, all->at[i]);
+            if (cut(table, width, &more) > width)
+                continue;
+            *layout = more;
+        }
+        to++;
+    }
+}
+
+/* Columns go before a cell wraps, and more of them before a word would make a row longer. */
+static void drop(const struct table *table, size_t width, struct layout *layout)
+{
+    const struct layout all = *layout;
+    while (cut(table, width, layout) > width && drop_one(table, 1, layout))
+        ;
+    while (cut(table, 0, layout) > width && drop_one(table, 2, layout))
+        ;
+    put_back(table, &all, width, layout);
+}
+
 static struct layout layout_of(const struct table *table)
 {
     const size_t width = line_width(table->wide);
@@ -245,8 +283,8 @@ static struct layout layout_of(const struct table *table)
             layout.widths[i] = table->columns[layout.at[i]].width;
         return layout;
     }
-    while (!table->wide && cut(table, level, &layout) > width && drop_one(table, &layout))
-        ;
+    if (!table->wide)
+        drop(table, width, &layout);
     while (cut(table, level, &layout) > width && level > 0)
         level--;
     return layout;

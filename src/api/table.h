@@ -1,11 +1,11 @@
 /*
  * table: text columns. Private to api.
  *
- * A table fits in the width of tables.h: columns that may go do so, the last first, and then cells
- * wrap at spaces. A word never breaks: a row with longer ones is longer. A wide table keeps its
- * columns. Columns of numbers are aligned at the right. A column without a value is left out, and
- * so is one with 0 in all of several rows. A column that may be told is left out if several rows
- * have one value, which a line below the table has.
+ * A table fits in the width of tables.h: columns that may go do so, the last first, then cells wrap
+ * at spaces, and columns that may go only then do so before a word makes a row longer. No word
+ * breaks. A wide table keeps its columns. Columns of numbers are aligned at the right. A column
+ * without a value is left out, and so is one of zeros. A column that may be told is not: if several
+ * rows have one value, a line below the table has it.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
@@ -19,9 +19,10 @@
 /* Rows from which a table folds nodes that look alike, unless it is wide. */
 #define TABLE_FOLD_ROWS ((size_t)40)
 
-/* What a heading may begin with: the column may go if the line is too short; and may be told below
- * the table if it has one value. */
+/* What a heading may begin with: the column may go if the line is too short; only if words are too
+ * long for it; and may be told below the table if it has one value. */
 #define TABLE_MAY_GO "?"
+#define TABLE_MAY_GO_LAST "??"
 #define TABLE_MAY_BE_TOLD "="
 
 struct table;

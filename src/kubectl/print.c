@@ -12,8 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH_OF_PIPES ((size_t)100)
-
 bool print_has_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR");
@@ -22,7 +20,7 @@ bool print_has_colour(void)
            isatty(STDOUT_FILENO);
 }
 
-/* Characters of a line; COLUMNS wins, as with other programs. */
+/* Characters of a line; COLUMNS wins, as with other programs. 0: of no terminal. */
 static size_t width_of_output(void)
 {
     const char *columns = getenv("COLUMNS");
@@ -31,7 +29,7 @@ static size_t width_of_output(void)
     if (n == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         n = size.ws_col;
     if (n == 0)
-        return WIDTH_OF_PIPES;
+        return 0;
     return n < TABLES_WIDTH_LEAST  ? TABLES_WIDTH_LEAST
            : n > TABLES_WIDTH_MOST ? TABLES_WIDTH_MOST
                                    : n;
@@ -92,8 +90,7 @@ static void add_table(const struct session *session, const json_t *answer, print
     struct buf table;
     buf_init(&table, SOURCE_BYTES_MAX);
     tables_mark_headings();
-    if (!wide)
-        tables_set_width(width_of_output());
+    tables_set_width(width_of_output());
     write(answer, wide, session->arena, &table);
     shown_add_table(buf_text(&table), &style, out);
     buf_fini(&table);

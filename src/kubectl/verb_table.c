@@ -54,7 +54,7 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                   "why big-train-0 -n ml-training", verbs_why},
     [VERB_PODS] = {"pods", "", "who holds GPUs: pods, owners, since when",
                    IN_NAMESPACES | TAKES_MODEL | SHOWN,
-                   "OWNER\twhat made the pod; -: nothing did\n"
+                   "OWNER, KIND\twhat made the pod; -: nothing did\n"
                    "GPUS\tnumber and model; through claims, too\n"
                    "AGE\tsince the pod was created\n"
                    "PRIORITY\tof the pod (wide)\n"

@@ -34,11 +34,11 @@ def where(write):
 def test_by_namespace_owner_and_age(where):
     rows = [line.split("  ") for line in said("pods", *where).splitlines()]
     rows = [[cell.strip() for cell in row if cell] for row in rows]
-    assert rows[0] == ["NAMESPACE", "OWNER", "POD", "NODE", "GPUS", "AGE"]
-    assert [row[:4] for row in rows[1:]] == [
-        ["dev", "-", "alone", "a"], ["ml", "eval (Job)", "x", "a"], ["ml", "train (Job)", "z", "a"], ["ml", "train (Job)", "y", "a"],
+    assert rows[0] == ["NAMESPACE", "OWNER", "KIND", "POD", "NODE", "GPUS", "AGE"]
+    assert [row[:5] for row in rows[1:]] == [
+        ["dev", "-", "-", "alone", "a"], ["ml", "eval", "Job", "x", "a"], ["ml", "train", "Job", "z", "a"], ["ml", "train", "Job", "y", "a"],
     ]  # fmt: skip
-    assert all(row[5].endswith("h") or row[5].endswith("d") for row in rows[1:])
+    assert all(row[6].endswith("h") or row[6].endswith("d") for row in rows[1:])
     wide = said("pods", *where, "-o", "wide", "--no-headers").splitlines()
     assert [line.split()[-1] for line in wide] == ["runs", "ends", "runs", "runs"]
 

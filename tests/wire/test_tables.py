@@ -1,7 +1,8 @@
 """Tables: they fit in 100 characters, fold nodes that look alike, and list pending pods by owner; ?wide=true has the rest."""
 
 import pytest
-from objects import annotated, node, pod
+from kubectl_gpu import FILE, said
+from objects import annotated, list_text, node, pod
 
 WIDTH = 100
 LABELS = ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3", "Tesla-T4"]
@@ -138,6 +139,43 @@ def test_the_width_is_a_parameter(service, width, has_resource):
     texts = [text_of(service, path, width=width) for path in ("/v1/pending", "/v1/fragmentation", "/v1/quota")]
     assert max(len(line) for text in texts for line in text.splitlines()) <= width
     assert ("RESOURCE" in texts[1]) == has_resource, "it may go"
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("words", [("nodes",), ("pods",), ("pending",), ("quota",), ("frag",), ("node-groups",), ("why", "big-train-0"), ("what-if", "--drain=k80-alpha-1,t4-gke-1")], ids=lambda words: words[0])
+def test_the_sample_cluster_fits(words, width):
+    table = said(*words, *FILE, env={"COLUMNS": str(width)}, status=int(words[0] in ("what-if",)))
+    assert [line for line in table.splitlines() if len(line) > width] == []
+
+
+def test_names_make_rows_longer_only_where_no_column_may_go(write):
+    name, namespace = "node-" + "x" * 55, "team-" + "y" * 55
+    held = [pod(f"pod-{'z' * 50}-{i}", i, name, metadata={"namespace": namespace, "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "owner", "uid": "o", "controller": True}]}) for i in (1, 2)]
+    where = ("--cluster-file", write("long.json", list_text(node(name, 8, LABELS[0]), node("b", 4, LABELS[1], resource="alpha.kubernetes.io/nvidia-gpu"), *held)))
+    narrow = {"COLUMNS": "80"}
+    assert rows_of(said("pods", *where, env=narrow))[0] == ["NAMESPACE", "POD", "GPUS"]
+    assert rows_of(said("nodes", *where, env=narrow))[0] == ["NODE", "MODEL", "GPUS", "USABLE"]
+    assert rows_of(said("pods", *where, "-o", "wide", env=narrow))[0] == ["NAMESPACE", "OWNER", "KIND", "POD", "NODE", "GPUS", "STATE"]
+
+
+def test_a_wide_table_wraps_on_a_terminal():
+    """Between the pods of a node; where the width is unknown, a row is one line, for grep."""
+    shown, piped = (said("nodes", "a100-80-1", *FILE, "-o", "wide", env=env) for env in ({"COLUMNS": "120"}, {}))
+    assert max(map(len, shown.splitlines())) <= 120 and ", ml-inference/llama-70b-0 (1)" in piped
+    assert [line.strip() for line in shown.splitlines() if "llama" in line] == ["ml-inference/llama-70b-0 (1)"]
+
+
+def test_a_number_stays_with_its_unit():
+    table = said("node-groups", *FILE, env={"COLUMNS": "80"})
+    assert "7 nvidia.com/mig-1g.5gb" in table
+
+
+def test_a_row_has_no_column_of_zeros(start_over):
+    """Nor has a table of one row; but numbers that a line below would tell stay."""
+    rows = rows_of(text_of(start_over(node("a", 8), pod("x", 8, "a")), "/v1/inventory", node="a"))
+    assert rows[0] == ["NODE", "MODEL", "GPUS", "USED", "USABLE", "STATE", "RESOURCE"]
+    rows = rows_of(text_of(start_over(node("a", 8)), "/v1/inventory", node="a"))
+    assert rows == [["NODE", "MODEL", "GPUS", "USABLE", "STATE", "RESOURCE"], ["a", rows[1][1], "8", "8", "Ready", "nvidia.com/gpu"]]
 
 
 def test_a_column_goes_before_a_name_breaks(start_over):

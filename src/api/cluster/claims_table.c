@@ -41,8 +41,14 @@ const char *claims_table_state(const json_t *claim)
 
 void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"NAMESPACE", "CLAIM", "STATE",   "NODE",
-                                           "MODEL",     "PODS",  "DEVICES", NULL};
+    static const char *const HEADINGS[] = {"NAMESPACE",
+                                           "CLAIM",
+                                           (TABLE_MAY_GO_LAST "STATE"),
+                                           (TABLE_MAY_GO_LAST "NODE"),
+                                           (TABLE_MAY_GO_LAST "MODEL"),
+                                           "PODS",
+                                           (TABLE_MAY_GO_LAST "DEVICES"),
+                                           NULL};
     const json_t *claims = json_object_get(answer, "claims");
     const json_int_t n_omitted = json_integer_value(json_object_get(answer, "claimsOmitted"));
     struct table *table = table_new(arena, wide, HEADINGS);

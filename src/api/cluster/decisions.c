@@ -119,20 +119,27 @@ const char *decisions_json_outcome(const json_t *decision, struct arena *arena)
                                      : verdicts_text(json_object_get(decision, "verdicts"), arena);
 }
 
-/* Only a wide table has milliseconds; others may break it before the time of day. */
+/* Only a wide table has milliseconds. */
 static const char *time_text(const json_t *decision, bool wide, struct arena *arena)
 {
     const char *time = text_member(decision, "time"); /* 2006-01-02T15:04:05.000Z */
     const char *of_day = strchr(time, 'T');
     if (wide || !of_day)
         return time;
-    return arena_printf(arena, "%.*s %.8sZ", (int)(of_day - time), time, of_day + 1);
+    return arena_printf(arena, "%.*sZ", (int)(of_day - time) + 9, time);
 }
 
 void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {
-        "TIME", "VERB", "POD", "ASKED", "ON", "TOOK", (TABLE_MAY_GO "LEDGER"), "OUTCOME", NULL};
+    static const char *const HEADINGS[] = {"TIME",
+                                           "VERB",
+                                           "POD",
+                                           "ASKED",
+                                           "ON",
+                                           (TABLE_MAY_GO_LAST "TOOK"),
+                                           (TABLE_MAY_GO "LEDGER"),
+                                           "OUTCOME",
+                                           NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *decision = NULL;

@@ -192,8 +192,13 @@ static bool is_changed(const json_t *before, const json_t *after)
 void fragmentation_json_write_changes(const json_t *changes, bool wide, struct arena *arena,
                                       struct buf *out)
 {
-    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "USABLE",
-                                           "LARGEST BLOCK", "WHOLE NODES", NULL};
+    static const char *const HEADINGS[] = {"RESOURCE",
+                                           "MODEL",
+                                           "FREE",
+                                           "USABLE",
+                                           (TABLE_MAY_GO_LAST "LARGEST BLOCK"),
+                                           (TABLE_MAY_GO "WHOLE NODES"),
+                                           NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     json_auto_t *none = json_pack("{s:i, s:i, s:i, s:i}", "free", 0, "usable", 0, "largestBlock", 0,
                                   "wholeNodes", 0);

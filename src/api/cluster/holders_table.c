@@ -16,15 +16,6 @@ static const char *gpus_of(const json_t *pod, struct arena *arena)
     return text;
 }
 
-/* "finetune (Job)" */
-static const char *owner_of(const json_t *pod, struct arena *arena)
-{
-    const json_t *owner = json_object_get(pod, "controller");
-    if (!json_is_object(owner))
-        return "";
-    return arena_printf(arena, "%s (%s)", text_member(owner, "name"), text_member(owner, "kind"));
-}
-
 static const char *age_of(const json_t *pod, struct arena *arena)
 {
     const json_t *age = json_object_get(pod, "ageSeconds");
@@ -33,9 +24,16 @@ static const char *age_of(const json_t *pod, struct arena *arena)
 
 void tables_write_holders(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const char *const headings[] = {
-        "NAMESPACE", "OWNER", "POD", "NODE", "GPUS", "AGE", wide ? "PRIORITY" : NULL,
-        "STATE",     NULL};
+    const char *const headings[] = {"NAMESPACE",
+                                    (TABLE_MAY_GO_LAST "OWNER"),
+                                    (TABLE_MAY_GO "KIND"),
+                                    "POD",
+                                    (TABLE_MAY_GO "NODE"),
+                                    "GPUS",
+                                    (TABLE_MAY_GO_LAST "AGE"),
+                                    wide ? "PRIORITY" : NULL,
+                                    "STATE",
+                                    NULL};
     const json_t *pods = json_object_get(answer, "pods");
     struct table *table = table_new(arena, wide, headings);
     size_t i = 0;
@@ -43,8 +41,10 @@ void tables_write_holders(const json_t *answer, bool wide, struct arena *arena, 
     provenance_write_warning(answer, arena, out);
     json_array_foreach (pods, i, pod) {
         const bool ends = json_is_true(json_object_get(pod, "terminating"));
+        const json_t *owner = json_object_get(pod, "controller");
         const char *const cells[] = {text_member(pod, "namespace"),
-                                     owner_of(pod, arena),
+                                     text_member(owner, "name"),
+                                     text_member(owner, "kind"),
                                      text_member(pod, "name"),
                                      text_member(pod, "node"),
                                      gpus_of(pod, arena),

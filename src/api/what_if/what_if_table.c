@@ -19,8 +19,13 @@ static const char *owner_text(const json_t *pod, struct arena *arena)
 static void write_pods(const json_t *pods, const char *title, bool wide, struct arena *arena,
                        struct buf *out)
 {
-    static const char *const HEADINGS[] = {"POD",     "OWNER",   "PRIORITY", "FROM",
-                                           "GOES TO", "WHY NOT", NULL};
+    static const char *const HEADINGS[] = {"POD",
+                                           (TABLE_MAY_GO_LAST "OWNER"),
+                                           (TABLE_MAY_GO_LAST "PRIORITY"),
+                                           "FROM",
+                                           "GOES TO",
+                                           "WHY NOT",
+                                           NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *pod = NULL;
