@@ -60,29 +60,36 @@ bool rank_needs_takes_only(const struct score *score);
  * order of the nodes. Returns false if all have one rank: there is nothing to score. */
 bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, size_t n_nodes);
 
-/* Weighs, sorts best first, and scores. The cluster must be settled. */
+/* Weighs, sorts best first, and scores. The cluster must be settled; positions ascend. */
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes);
 
 /* ---- best ---- */
-/* The n best of many nodes, in the order of decide/rank.h, without sorting all of them. */
+/* The n best of many nodes, in the order above. */
 
 struct best;
 
-/* Keeps the n_most best, n_most > 0. The cluster must be settled, and must not change. All is in
- * the arena. */
+/* A node that was added, as one of its kind. */
+struct rank_place {
+    const struct node *node;
+    const struct ranked_node *ranked; /* all but node and position is that of the node, too */
+    size_t position;
+    struct rank_place *twin; /* private to decide */
+};
+
+/* Keeps the n_most best of at most n_names, which must be > 0. The cluster must be settled, and
+ * must not change. All is in the arena. */
 struct best *best_begin(const struct cluster *cluster, const struct fit_question *question,
-                        size_t n_most, struct arena *arena);
-/* position: returned in struct ranked_node; ascending from call to call. A node that is added twice
- * counts once. */
-void best_add(struct best *best, const struct node *node, size_t position);
+                        size_t n_most, size_t n_names, struct arena *arena);
+/* takes: as in struct ranked_node. position: ascending from call to call. A node that is added
+ * twice counts once. */
+void best_add(struct best *best, const struct node *node, const struct claim_takes *takes,
+              size_t position);
 /* fit_judge_next(), and best_add() if the node fits. NULL: no such node. */
 enum reason best_judge(struct best *best, struct fit_round *round, const struct node *node,
-                       size_t position);
-/* The kept nodes, best first, without scores. A node that was added twice has its first
- * position. */
-const struct ranked_node *const *best_end(const struct best *best, size_t *ret_n);
-/* Whether a kept node was added twice. If not, each node of best_end() was added once. */
-bool best_saw_twins(const struct best *best);
+                       const struct claim_takes *takes, size_t position);
+/* The kept nodes, best first and scored; those that were added twice, twice. The array has room for
+ * n_names, and is the caller's to append to. Call it once. */
+struct rank_place **best_end(struct best *best, size_t *ret_n);
 
 #endif

@@ -422,6 +422,10 @@ struct node_facts cluster_node_facts(const struct node *node, struct arena *aren
 /* So many NULs follow the one that ends it: it can be read by words of eight bytes. */
 #define NODE_NAME_PADDING 7
 const char *node_name(const struct node *node);
+/* The place of an existing node among all of them by name, from 1 to cluster_n_ordered(); they may
+ * have gaps. The cluster must be settled. */
+size_t node_order(const struct node *node);
+size_t cluster_n_ordered(const struct cluster *cluster);
 const struct node_traits *node_traits(const struct node *node);
 /* The GPUs that a pod gets by the resource, which the node need not report. */
 const struct gpu_kind *node_traits_gpus(const struct node_traits *traits, const char *resource);

@@ -8,11 +8,11 @@
 
 struct alikes alikes_begin(const struct score *score, struct arena *arena)
 {
-    struct alikes alikes = {.score = score};
+    struct alikes alikes = {.entries = NULL};
     if (rank_needs_takes_only(score)) {
         alikes.taken = ARENA_ARRAY_UNSET(arena, struct alike, N_TAKEN);
         for (size_t i = 0; i < N_TAKEN; i++)
-            alikes.taken[i].ranked.node = NULL;
+            alikes.taken[i].takes = NULL;
     } else if (rank_needs_hot_only(score)) {
         alikes.wanted = score_shape(score)->needs[0].resource;
         alikes.entries = ARENA_ARRAY_UNSET(arena, struct alike, N_ALIKE);
@@ -30,38 +30,14 @@ static size_t hash_of(const struct node_hot *hot, const struct claim_takes *take
     return room_hash(&room, room_mix(kind, (uint64_t)(uintptr_t)takes));
 }
 
-struct alike *alikes_find_taken(const struct alikes *alikes, const struct ranked_node *ranked)
+struct alike *alikes_find_taken(const struct alikes *alikes, const struct node *node,
+                                const struct claim_takes *takes)
 {
-    const struct node_hot *hot = node_hot(ranked->node);
-    if (!alikes->taken || !ranked->takes || hot->has_soft_taints || hot->is_mixed)
+    const struct node_hot *hot = node_hot(node);
+    if (!takes || hot->has_soft_taints || hot->is_mixed)
         return NULL;
-    struct alike *alike = &alikes->taken[hash_of(hot, ranked->takes) & (N_TAKEN - 1)];
-    if (!alike->ranked.node || alike->ranked.takes != ranked->takes ||
-        !node_hot_is_alike(&alike->hot, hot)) {
-        *alike = (struct alike){.hot = *hot, .ranked = *ranked};
-        rank_weigh(alikes->score, &alike->ranked);
-    }
+    struct alike *alike = &alikes->taken[hash_of(hot, takes) & (N_TAKEN - 1)];
+    if (alike->takes != takes || !node_hot_is_alike(&alike->hot, hot))
+        *alike = (struct alike){.hot = *hot, .takes = takes};
     return alike;
-}
-
-void alikes_weigh_kind(const struct alikes *alikes, struct alike *alike, const struct node *node)
-{
-    if (alike->ranked.node)
-        return;
-    alike->ranked.node = node;
-    rank_weigh(alikes->score, &alike->ranked);
-}
-
-void alikes_weigh(const struct alikes *alikes, struct alike *alike, struct ranked_node *ranked)
-{
-    const struct node *node = ranked->node;
-    const size_t position = ranked->position;
-    if (!alike) {
-        rank_weigh(alikes->score, ranked);
-        return;
-    }
-    alikes_weigh_kind(alikes, alike, node);
-    *ranked = alike->ranked;
-    ranked->node = node;
-    ranked->position = position;
 }

@@ -1,8 +1,8 @@
 /*
  * alike: nodes that a question ranks alike but for their names. Private to decide.
  *
- * In a large cluster many nodes are alike, empty ones above all. So their weights are cached by the
- * hot part.
+ * In a large cluster many nodes are alike, empty ones above all. So what is known of them is
+ * cached by the hot part.
  */
 #ifndef DECIDE_ALIKE_H
 #define DECIDE_ALIKE_H
@@ -11,14 +11,12 @@
 #include "ledger/node_hot.h"
 
 struct alike {
-    struct node_hot hot;       /* gpus NULL: the entry is empty */
-    struct ranked_node ranked; /* the node is the first of them; NULL: not weighed yet */
-    /* The caller's, 0 or NULL in a new entry. */
-    size_t seen;
-    int order;
+    struct node_hot hot;             /* gpus NULL: the entry is empty */
+    const struct claim_takes *takes; /* NULL: the entry is empty, if it is one of `taken` */
+    /* The caller's, NULL or false in a new entry. */
+    void *kind;
     bool is_judged;
     enum reason verdict;
-    struct open_kind *kind; /* of what_if.c */
 };
 
 #define N_ALIKE ((size_t)1 << NODE_HOT_KIND_BITS)
@@ -26,7 +24,6 @@ struct alike {
 #define N_ALIKE_WAYS ((size_t)4)
 
 struct alikes {
-    const struct score *score;
     struct alike *entries;         /* by kind of the hot part; NULL: the cost needs more than it */
     const struct resource *wanted; /* the pod's only GPU resource */
     struct alike *taken;           /* by hash of the hot part and the takes; NULL: no claims */
@@ -52,10 +49,7 @@ static inline struct alike *alikes_find(const struct alikes *alikes, const struc
     return alike;
 }
 /* The same for a pod with claims whose takes on that node are known. */
-struct alike *alikes_find_taken(const struct alikes *alikes, const struct ranked_node *ranked);
-/* rank_weigh() of the entry, if it is the first time. */
-void alikes_weigh_kind(const struct alikes *alikes, struct alike *alike, const struct node *node);
-/* rank_weigh(), or a copy of what it gave for the entry. */
-void alikes_weigh(const struct alikes *alikes, struct alike *alike, struct ranked_node *ranked);
+struct alike *alikes_find_taken(const struct alikes *alikes, const struct node *node,
+                                const struct claim_takes *takes);
 
 #endif

@@ -177,46 +177,100 @@ bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, si
     return n_ranks > 1;
 }
 
-/* ---- sorting ----
+/* ---- best ----
  *
- * Many nodes compare equal but for their names. So only one of each kind is weighed, compared with
- * the others, and scored. Then all nodes are sorted by numbers, byte by byte, the least significant
- * one first. */
+ * Many nodes rank alike but for their names. So only one of each kind is weighed, compared with the
+ * others, and scored. Nodes are put in order by their kinds' numbers and by the order of names that
+ * the ledger knows, without comparing them. */
 
-enum { KEY_NAME, KEY_KIND, N_KEYS };
-
-struct rank_place {
-    const struct node *node;
-    const struct ranked_node *kind; /* NULL: no node */
-    size_t position;
-    /* The name's bytes from the first one in which names differ; and the kind's rank. */
-    uint64_t keys[N_KEYS];
+struct rank_kind {
+    struct ranked_node ranked; /* of the first of its nodes */
+    struct rank_kind *next;
+    size_t n;      /* places */
+    size_t number; /* among the sorted kinds: the same for those that rank alike */
 };
 
-/* Returns the number of kinds, which are in the order in which they are met. */
-static size_t weigh_all(const struct score *score, const struct ranked_node *nodes, size_t n_nodes,
-                        struct rank_place *places, struct ranked_node *kinds, struct arena *arena)
+struct best {
+    struct alikes alikes;
+    const struct score *score;
+    struct rank_kind *kinds;
+    size_t n_kinds;
+    struct rank_place *places; /* in the order in which they were added */
+    size_t n, n_most;
+    size_t n_ordered; /* cluster_n_ordered() */
+    bool has_twins;   /* among the sorted places */
+    struct rank_place **sorted;
+    struct arena *arena;
+};
+
+// NOLINTNEXTLINE(readability-function-size): what it is about, how many, and the arena
+struct best *best_begin(const struct cluster *cluster, const struct fit_question *question,
+                        size_t n_most, size_t n_names, struct arena *arena)
 {
-    const struct alikes alikes = alikes_begin(score, arena);
-    size_t n_kinds = 0;
-    for (size_t i = 0; i < n_nodes; i++) {
-        const struct node *node = nodes[i].node;
-        struct alike *alike = !node          ? NULL
-                              : alikes.taken ? alikes_find_taken(&alikes, &nodes[i])
-                                             : alikes_find(&alikes, node);
-        places[i] = (struct rank_place){node, NULL, nodes[i].position, {0}};
-        if (!node)
-            continue;
-        const bool is_new = !alike || alike->seen == 0;
-        places[i].kind = &kinds[is_new ? n_kinds : alike->seen - 1];
-        if (!is_new)
-            continue;
-        kinds[n_kinds] = nodes[i];
-        alikes_weigh(&alikes, alike, &kinds[n_kinds++]);
-        if (alike)
-            alike->seen = n_kinds;
+    struct best *best = ARENA_NEW(arena, struct best);
+    best->score = score_begin(cluster, question, arena);
+    best->alikes = alikes_begin(best->score, arena);
+    best->places = ARENA_ARRAY_UNSET(arena, struct rank_place, n_names);
+    best->sorted = ARENA_ARRAY_UNSET(arena, struct rank_place *, n_names);
+    best->n_most = n_most;
+    best->n_ordered = cluster_n_ordered(cluster);
+    best->arena = arena;
+    return best;
+}
+
+static struct rank_kind *new_kind(struct best *best, const struct node *node,
+                                  const struct claim_takes *takes)
+{
+    struct rank_kind *kind = ARENA_NEW(best->arena, struct rank_kind);
+    kind->ranked.node = node;
+    kind->ranked.takes = takes;
+    rank_weigh(best->score, &kind->ranked);
+    kind->next = best->kinds;
+    best->kinds = kind;
+    best->n_kinds++;
+    return kind;
+}
+
+static struct alike *find_alike(const struct best *best, const struct node *node,
+                                const struct claim_takes *takes)
+{
+    return best->alikes.taken ? alikes_find_taken(&best->alikes, node, takes)
+                              : alikes_find(&best->alikes, node);
+}
+
+static void add(struct best *best, struct alike *alike, const struct rank_place *place,
+                const struct claim_takes *takes)
+{
+    struct rank_kind *kind = alike ? alike->kind : NULL;
+    if (!kind)
+        kind = new_kind(best, place->node, takes);
+    if (alike)
+        alike->kind = kind;
+    kind->n++;
+    best->places[best->n++] =
+        (struct rank_place){place->node, &kind->ranked, place->position, NULL};
+}
+
+void best_add(struct best *best, const struct node *node, const struct claim_takes *takes,
+              size_t position)
+{
+    add(best, find_alike(best, node, takes), &(struct rank_place){node, NULL, position, NULL},
+        takes);
+}
+
+enum reason best_judge(struct best *best, struct fit_round *round, const struct node *node,
+                       const struct claim_takes *takes, size_t position)
+{
+    struct alike *alike = node ? find_alike(best, node, takes) : NULL;
+    const bool is_known = alike && alike->is_judged;
+    const enum reason verdict = is_known ? alike->verdict : fit_judge_next(round, node);
+    if (alike && !is_known) {
+        alike->is_judged = fit_is_by_hot(round, node_hot(node));
+        alike->verdict = verdict;
     }
-    return n_kinds;
+    if (verdict == REASON_FITS)
+        add(best, alike, &(struct rank_place){node, NULL, position, NULL}, takes);
+    return verdict;
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -225,128 +279,123 @@ static int compare_kinds(const void *a, const void *b)
                               *(const struct ranked_node *const *)b);
 }
 
-/* Returns the kinds, sorted. Nodes that do not exist come last. */
-static struct ranked_node **number_kinds(struct rank_place *places, size_t n_nodes,
-                                         struct ranked_node *kinds, size_t n_kinds,
-                                         struct arena *arena)
+static const struct rank_kind *kind_of(const struct ranked_node *ranked)
 {
-    size_t *numbers = ARENA_ARRAY_UNSET(arena, size_t, n_kinds + 1);
-    struct ranked_node **sorted = ARENA_ARRAY_UNSET(arena, struct ranked_node *, n_kinds + 1);
+    return CONTAINER_OF(ranked, const struct rank_kind, ranked);
+}
+
+/* Returns the kinds, sorted. */
+static struct ranked_node **number_kinds(const struct best *best)
+{
+    struct ranked_node **kinds =
+        ARENA_ARRAY_UNSET(best->arena, struct ranked_node *, best->n_kinds + 1);
     size_t number = 0;
-    for (size_t i = 0; i < n_kinds; i++)
-        sorted[i] = &kinds[i];
-    if (n_kinds > 1)
-        qsort(sorted, n_kinds, sizeof(struct ranked_node *), compare_kinds);
-    for (size_t i = 0; i < n_kinds; i++) {
-        number += i > 0 && rank_compare_alike(sorted[i - 1], sorted[i]) != 0;
-        numbers[sorted[i] - kinds] = number;
+    size_t n = 0;
+    for (struct rank_kind *kind = best->kinds; kind; kind = kind->next)
+        kinds[n++] = &kind->ranked;
+    if (n > 1)
+        qsort(kinds, n, sizeof(struct ranked_node *), compare_kinds);
+    for (size_t i = 0; i < n; i++) {
+        number += i > 0 && rank_compare_alike(kinds[i - 1], kinds[i]) != 0;
+        CONTAINER_OF(kinds[i], struct rank_kind, ranked)->number = number;
     }
-    for (size_t i = 0; i < n_nodes; i++)
-        places[i].keys[KEY_KIND] = places[i].kind ? numbers[places[i].kind - kinds] : number + 1;
-    return sorted;
+    return kinds;
 }
 
-/* Of a node's name: NODE_NAME_PADDING. */
-static uint64_t first_bytes(const char *text)
+/* Sorts the places that may be among the n_most best. Returns how many they are. */
+static size_t sort_places(struct best *best, struct ranked_node *const *kinds, size_t n_most)
 {
-    return __builtin_bswap64(siphash_bytes((const unsigned char *)text, sizeof(uint64_t)));
-}
-
-/* Names often differ only behind a long beginning. */
-static void number_names(struct rank_place *places, size_t n_nodes)
-{
-    const char *beginning = NULL;
-    size_t len = 0;
-    for (size_t i = 0; i < n_nodes; i++) {
-        const char *name = places[i].node ? node_name(places[i].node) : beginning;
-        if (!beginning && name)
-            len = strlen(beginning = name);
-        while (len > 0 && strncmp(name, beginning, len) != 0)
-            len--;
+    uint64_t *are_there = ARENA_ARRAY(best->arena, uint64_t, best->n_ordered / 64 + 1);
+    struct rank_place **first =
+        ARENA_ARRAY_UNSET(best->arena, struct rank_place *, best->n_ordered + 1);
+    size_t *begins = ARENA_ARRAY_UNSET(best->arena, size_t, best->n_kinds + 1);
+    size_t n_places = 0;
+    for (size_t i = 0; i < best->n_kinds; i++) {
+        const struct rank_kind *kind = kind_of(kinds[i]);
+        if (i == 0 || kind->number != kind_of(kinds[i - 1])->number)
+            begins[kind->number] = n_places;
+        n_places += kind->n;
     }
-    for (size_t i = 0; i < n_nodes; i++) {
-        if (places[i].node)
-            places[i].keys[KEY_NAME] = first_bytes(node_name(places[i].node) + len);
+    n_places = 0;
+    for (struct rank_place *place = &best->places[best->n]; place-- > best->places;) {
+        const size_t order = node_order(place->node);
+        const uint64_t bit = UINT64_C(1) << order % 64;
+        if (begins[kind_of(place->ranked)->number] >= n_most)
+            continue;
+        place->twin = are_there[order / 64] & bit ? first[order] : NULL;
+        best->has_twins |= place->twin != NULL;
+        first[order] = place;
+        are_there[order / 64] |= bit;
+        n_places++;
     }
-}
-
-static void sort_by_byte(const struct rank_place *from, struct rank_place *to, size_t n, int key,
-                         unsigned shift)
-{
-    size_t begins[UINT8_MAX + 2] = {0};
-    for (size_t i = 0; i < n; i++)
-        begins[(from[i].keys[key] >> shift & UINT8_MAX) + 1]++;
-    for (size_t byte = 0; byte < UINT8_MAX; byte++)
-        begins[byte + 1] += begins[byte];
-    for (size_t i = 0; i < n; i++)
-        to[begins[from[i].keys[key] >> shift & UINT8_MAX]++] = from[i];
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct rank_place *places[] = {a, b};
-    const int order =
-        places[0]->node ? strcmp(node_name(places[0]->node), node_name(places[1]->node)) : 0;
-    return order != 0 ? order : COMPARE(places[0]->position, places[1]->position);
-}
-
-static bool are_equal(const struct rank_place *a, const struct rank_place *b)
-{
-    return a->keys[KEY_NAME] == b->keys[KEY_NAME] && a->keys[KEY_KIND] == b->keys[KEY_KIND];
-}
-
-/* Nodes with equal keys: of the same kind, with names that differ only further behind. */
-static void sort_equal(struct rank_place *places, size_t n)
-{
-    for (size_t begin = 0, end = 0; begin < n; begin = end) {
-        while (end < n && are_equal(&places[begin], &places[end]))
-            end++;
-        if (end - begin > 1)
-            qsort(&places[begin], end - begin, sizeof *places, compare_places);
-    }
-}
-
-/* Returns places or spare, whichever has the result. */
-static struct rank_place *sort_places(struct rank_place *places, struct rank_place *spare, size_t n)
-{
-    for (int key = 0; key < N_KEYS; key++) {
-        uint64_t differ = 0;
-        for (size_t i = 0; i < n; i++)
-            differ |= places[i].keys[key] ^ places[0].keys[key];
-        for (unsigned shift = 0; shift < 64; shift += 8) {
-            struct rank_place *from = places;
-            if ((differ >> shift & UINT8_MAX) == 0)
-                continue;
-            sort_by_byte(from, spare, n, key, shift);
-            places = spare;
-            spare = from;
+    for (size_t word = 0; word <= best->n_ordered / 64; word++) {
+        for (uint64_t bits = are_there[word]; bits; bits &= bits - 1) {
+            struct rank_place *place = first[64 * word + (unsigned)__builtin_ctzll(bits)];
+            for (; place; place = place->twin)
+                best->sorted[begins[kind_of(place->ranked)->number]++] = place;
         }
     }
-    sort_equal(places, n);
-    return places;
+    return n_places;
+}
+
+/* The first n_most nodes of n places. */
+static size_t cut(const struct best *best, size_t n)
+{
+    size_t n_nodes = 0;
+    size_t i = 0;
+    for (; i < n && best->n > best->n_most; i++) {
+        n_nodes += i == 0 || best->sorted[i]->node != best->sorted[i - 1]->node;
+        if (n_nodes > best->n_most)
+            return i;
+    }
+    return n;
+}
+
+/* A best node alone in its tier leaves all scores of 0..9 to the others. */
+static void score_kinds(const struct best *best, struct ranked_node *const *kinds)
+{
+    const bool is_alone =
+        best->n_kinds > 0 && tier_end(kinds, best->n_kinds, 0) == 1 && kind_of(kinds[0])->n == 1;
+    score_all(&kinds[is_alone], best->n_kinds - is_alone);
+}
+
+struct rank_place **best_end(struct best *best, size_t *ret_n)
+{
+    struct ranked_node **kinds = number_kinds(best);
+    size_t n = sort_places(best, kinds, best->n_most);
+    if (best->has_twins)
+        n = sort_places(best, kinds, SIZE_MAX);
+    score_kinds(best, kinds);
+    if (n > 0) {
+        struct rank_kind *first = ARENA_NEW(best->arena, struct rank_kind);
+        *first = *kind_of(best->sorted[0]->ranked);
+        first->ranked.score = RANK_BEST_SCORE;
+        best->sorted[0]->ranked = &first->ranked;
+    }
+    *ret_n = cut(best, n);
+    return best->sorted;
 }
 
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct rank_place *places = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
-    struct rank_place *spare = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
-    struct ranked_node *kinds = ARENA_ARRAY_UNSET(arena, struct ranked_node, n_nodes);
-    const struct score *score = score_begin(cluster, question, arena);
-    const size_t n_kinds = weigh_all(score, nodes, n_nodes, places, kinds, arena);
-    struct ranked_node **sorted = number_kinds(places, n_nodes, kinds, n_kinds, arena);
-    number_names(places, n_nodes);
-    places = sort_places(places, spare, n_nodes);
-    /* A best node alone in its tier leaves all scores of 0..9 to the others. */
-    const bool is_alone = n_kinds > 0 && tier_end(sorted, n_kinds, 0) == 1 &&
-                          (n_nodes == 1 || places[1].keys[KEY_KIND] > 0);
-    score_all(&sorted[is_alone], n_kinds - is_alone);
+    struct best *best = best_begin(cluster, question, SIZE_MAX, n_nodes, arena);
+    size_t *others = ARENA_ARRAY_UNSET(arena, size_t, n_nodes);
+    size_t n_others = 0;
+    size_t n = 0;
     for (size_t i = 0; i < n_nodes; i++) {
-        nodes[i] = places[i].kind ? *places[i].kind : (struct ranked_node){.node = NULL};
-        nodes[i].node = places[i].node;
-        nodes[i].position = places[i].position;
+        if (nodes[i].node)
+            best_add(best, nodes[i].node, nodes[i].takes, nodes[i].position);
+        else
+            others[n_others++] = nodes[i].position;
     }
-    if (n_kinds > 0)
-        nodes[0].score = RANK_BEST_SCORE;
+    struct rank_place *const *places = best_end(best, &n);
+    for (size_t i = 0; i < n; i++) {
+        nodes[i] = *places[i]->ranked;
+        nodes[i].node = places[i]->node;
+        nodes[i].position = places[i]->position;
+    }
+    for (size_t i = 0; i < n_others; i++)
+        nodes[n + i] = (struct ranked_node){.position = others[i]};
 }

@@ -160,7 +160,7 @@ static struct open_kind *weigh(struct open_nodes *open, const struct alikes *ali
     struct ranked_node ranked = {.node = node};
     if (alike && alike->kind)
         return alike->kind;
-    alikes_weigh(alikes, alike, &ranked);
+    rank_weigh(open->score, &ranked);
     struct open_kind *kind = kind_of(open, &ranked);
     if (alike)
         alike->kind = kind;

@@ -32,14 +32,14 @@ struct decision answer_record_of(enum decision_verb verb, const struct pod_facts
                              .error = pod->refusal};
 }
 
-void answer_record_best(struct decision *decision, const struct ranked_node *ranked, size_t n,
+void answer_record_best(struct decision *decision, struct rank_place *const *places, size_t n,
                         const struct hashed_text *names)
 {
-    for (size_t i = 0; i < n && i < DECISION_BEST_MAX && ranked[i].node; i++)
+    for (size_t i = 0; i < n && i < DECISION_BEST_MAX && places[i]->node; i++)
         decision->best[decision->n_best++] =
-            (struct decision_choice){.node = names[ranked[i].position].text,
-                                     .score = ranked[i].score,
-                                     .cost = cost_sum(&ranked[i].cost)};
+            (struct decision_choice){.node = names[places[i]->position].text,
+                                     .score = places[i]->ranked->score,
+                                     .cost = cost_sum(&places[i]->ranked->cost)};
 }
 
 void answer_record(const struct extender *extender, struct decision *decision, int64_t began_us)

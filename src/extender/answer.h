@@ -25,8 +25,8 @@ void answer_scheduler_error(struct exchange *exchange, const char *text);
 
 /* A record for this pod. The caller fills in the unset members. */
 struct decision answer_record_of(enum decision_verb verb, const struct pod_facts *pod);
-/* Records the first ranked nodes that exist. names: the names that ranked[].position refers to. */
-void answer_record_best(struct decision *decision, const struct ranked_node *ranked, size_t n,
+/* Records the first places whose nodes exist. names: the names that their positions refer to. */
+void answer_record_best(struct decision *decision, struct rank_place *const *places, size_t n,
                         const struct hashed_text *names);
 /* Stores the decision as answered now. began_us: clock_us() at the start of the call. */
 void answer_record(const struct extender *extender, struct decision *decision, int64_t began_us);

@@ -6,6 +6,7 @@
 #include "extender/claim_ranking.h"
 #include "extender/extender.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Names of the nodes that are as good as any other. */
@@ -16,14 +17,15 @@ struct best_names {
 
 /* Deferred nodes keep their order, and only their scores tell. Under the inventory's lock. */
 static struct best_names find_best(const struct args *args, bool is_deferred,
-                                   const struct ranked_node *ranked, struct arena *arena)
+                                   struct rank_place *const *places, struct arena *arena)
 {
     struct best_names best = {ARENA_ARRAY_UNSET(arena, const char *, args->n_names), 0};
     for (size_t i = 0; i < args->n_names; i++) {
-        const bool is_best = is_deferred ? ranked[i].score == RANK_BEST_SCORE
-                                         : rank_compare_alike(&ranked[0], &ranked[i]) == 0;
-        if (ranked[i].node && is_best)
-            best.items[best.n++] = args->names[ranked[i].position].text;
+        const struct ranked_node *ranked = places[i]->ranked;
+        const bool is_best = is_deferred ? ranked->score == RANK_BEST_SCORE
+                                         : rank_compare_alike(places[0]->ranked, ranked) == 0;
+        if (places[i]->node && is_best)
+            best.items[best.n++] = args->names[places[i]->position].text;
     }
     return best;
 }
@@ -34,30 +36,51 @@ struct prioritizing {
     struct arena *arena;
     const struct policy *policy;
     struct claim_ranking claims;
-    struct ranked_node *nodes; /* position is the index of the name */
-    struct best_names best;    /* set for a pod that is only observed */
+    struct rank_place **places; /* of all names; position is the index of the name */
+    struct best_names best;     /* set for a pod that is only observed */
 };
 
 /* Nodes that no longer fit (they may have changed since filter) come last. */
-static void judge_all(struct prioritizing *ranking, const struct cluster *cluster,
-                      struct fit_question *question, struct decision *decision)
+static void rank_all(struct prioritizing *ranking, const struct cluster *cluster,
+                     const struct fit_question *question, const struct node *const *nodes,
+                     struct decision *decision)
 {
-    const struct args *args = ranking->args;
-    const struct node **nodes =
-        ARENA_ARRAY_UNSET(ranking->arena, const struct node *, args->n_names);
+    static const struct ranked_node others; /* score 0 */
+    const size_t n_names = ranking->args->n_names;
     struct fit_round round = fit_round_of(question);
-    cluster_find_nodes(cluster, args->names, args->n_names, nodes);
-    for (size_t i = 0; i < args->n_names; i++) {
+    struct best *best = best_begin(cluster, question, SIZE_MAX, n_names, ranking->arena);
+    struct rank_place *unfit = ARENA_ARRAY_UNSET(ranking->arena, struct rank_place, n_names);
+    size_t n_unfit = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < n_names; i++) {
+        const struct claim_takes *takes = claim_ranking_takes(&ranking->claims, i);
+        const enum reason reason = best_judge(best, &round, nodes[i], takes, i);
+        decision->verdicts[reason]++;
+        if (reason != REASON_FITS)
+            unfit[n_unfit++] = (struct rank_place){NULL, &others, i, NULL};
+    }
+    ranking->places = best_end(best, &n);
+    for (size_t i = 0; i < n_unfit; i++)
+        ranking->places[n + i] = &unfit[i];
+}
+
+/* For kube-scheduler to decide, by the pod's order of models alone. */
+static bool rank_deferred(struct prioritizing *ranking, const struct fit_question *question,
+                          const struct node *const *nodes, struct decision *decision)
+{
+    const size_t n_names = ranking->args->n_names;
+    struct fit_round round = fit_round_of(question);
+    struct ranked_node *ranked = ARENA_ARRAY(ranking->arena, struct ranked_node, n_names);
+    struct rank_place *places = ARENA_ARRAY(ranking->arena, struct rank_place, n_names);
+    ranking->places = ARENA_ARRAY(ranking->arena, struct rank_place *, n_names);
+    for (size_t i = 0; i < n_names; i++) {
         const enum reason reason = fit_judge_next(&round, nodes[i]);
         decision->verdicts[reason]++;
-        ranking->nodes[i] = (struct ranked_node){
-            .node = reason == REASON_FITS ? nodes[i] : NULL,
-            .position = i,
-            .takes = claim_ranking_takes(&ranking->claims, i),
-        };
+        ranked[i].node = reason == REASON_FITS ? nodes[i] : NULL;
+        places[i] = (struct rank_place){ranked[i].node, &ranked[i], i, NULL};
+        ranking->places[i] = &places[i];
     }
-    if (ranking->claims.is_ranked)
-        question->devices = ranking->claims.rules;
+    return rank_by_models(question->shape, ranked, n_names);
 }
 
 /* False: kube-scheduler decides, and there is no ranking. */
@@ -68,43 +91,52 @@ static bool rank(struct prioritizing *ranking, struct decision *decision)
     const bool is_deferred =
         args->is_deferred ||
         (is_unranked && ranking->policy->soft_preferences == SOFT_PREFERENCES_DEFER);
+    const struct node **nodes =
+        ARENA_ARRAY_UNSET(ranking->arena, const struct node *, args->n_names);
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read_settled(ranking->inventory);
     struct fit_question question = args_question(view.cluster, &args->pod, ranking->arena);
-    judge_all(ranking, view.cluster, &question, decision);
+    cluster_find_nodes(view.cluster, args->names, args->n_names, nodes);
     bool has_opinion = true;
+    if (ranking->claims.is_ranked)
+        question.devices = ranking->claims.rules;
     if (is_deferred)
-        has_opinion = rank_by_models(question.shape, ranking->nodes, args->n_names);
+        has_opinion = rank_deferred(ranking, &question, nodes, decision);
     else
-        rank_nodes(view.cluster, &question, ranking->nodes, args->n_names);
+        rank_all(ranking, view.cluster, &question, nodes, decision);
     decision->ledger_version = cluster_version(view.cluster);
     if (!is_deferred)
-        answer_record_best(decision, ranking->nodes, args->n_names, args->names);
+        answer_record_best(decision, ranking->places, args->n_names, args->names);
     decision->n_handed_on = args->n_names;
     if (decision->is_observed && has_opinion)
-        ranking->best = find_best(args, is_deferred, ranking->nodes, ranking->arena);
+        ranking->best = find_best(args, is_deferred, ranking->places, ranking->arena);
     return has_opinion;
 }
 
+/* The longest end of a priority; a constant, so that it is copied in two steps. */
+#define END_BYTES 32
+
 /* HostPriorityList (PROTOCOL 1.5). */
-static void add_priorities(const struct args *args, const struct ranked_node *ranked,
-                           struct arena *arena, struct buf *out)
+static void add_priorities(const struct args *args, struct rank_place *const *places,
+                           struct buf *out)
 {
     static const char HOST[] = "{\"Host\":";
-    struct hashed_text ends[RANK_BEST_SCORE + 1];
+    char ends[RANK_BEST_SCORE + 1][END_BYTES];
+    size_t lens[RANK_BEST_SCORE + 1];
     for (int score = 0; score <= RANK_BEST_SCORE; score++)
-        ends[score] = hash_of_text(arena_printf(arena, ",\"Score\":%d},%s", score, HOST));
-    buf_add_text(out, "[");
-    buf_add(out, HOST, args->n_names > 0 ? strlen(HOST) : 0);
+        lens[score] = (size_t)snprintf(ends[score], END_BYTES, ",\"Score\":%d},%s", score, HOST);
+    buf_add_text(out, args->n_names > 0 ? "[{\"Host\":" : "[");
     for (size_t i = 0; i < args->n_names; i++) {
-        const struct hashed_text *end = &ends[ranked[i].score];
-        const bool is_last = i + 1 == args->n_names;
-        args_add_name(args, ranked[i].position, out);
-        const size_t len = end->len - is_last * sizeof HOST;
-        char *at = buf_extend(out, len);
-        if (at)
-            memcpy(at, end->text, len);
+        const int score = places[i]->ranked->score;
+        args_add_name(args, places[i]->position, out);
+        char *at = buf_extend(out, END_BYTES);
+        if (!at)
+            continue;
+        memcpy(at, ends[score], END_BYTES);
+        out->len -= END_BYTES - lens[score];
     }
+    if (args->n_names > 0)
+        out->len -= sizeof HOST;
     buf_add_text(out, "]");
 }
 
@@ -130,7 +162,6 @@ void extender_prioritize(void *context, struct exchange *exchange)
         .args = &args,
         .policy = policy,
         .arena = arena,
-        .nodes = ARENA_ARRAY_UNSET(arena, struct ranked_node, args.n_names),
     };
     enum verb_result result = VERB_NONE;
     decision.is_observed = extender_observes(extender, exchange, args.pod.namespace_);
@@ -149,7 +180,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
         observed_rank(extender->observed, args.pod.uid, ranking.best.items, ranking.best.n);
     decision.would_differ = decision.is_observed && result == VERB_OK;
     if (result == VERB_OK && !decision.is_observed)
-        add_priorities(&args, ranking.nodes, arena, &text);
+        add_priorities(&args, ranking.places, &text);
     else
         buf_add_text(&text, "[]");
     answer_count(extender, DECISION_PRIORITIZE, result);

@@ -258,8 +258,10 @@ void gpu_demand_settle(struct cluster *cluster)
         return;
     const bool same_nodes = cluster->settled_nodes == cluster->nodes_version;
     struct gpu_demand_entry *entry = NULL;
-    if (!same_nodes)
+    if (!same_nodes) {
+        node_table_order(cluster);
         sweep_demands(cluster);
+    }
     LL_FOREACH (cluster->demands, entry) {
         choose_classes(cluster, &entry->demand, same_nodes);
     }

@@ -158,6 +158,7 @@ struct node {
     struct asked_models claim_models; /* of the node's own devices */
     alignas(64) struct node_hot hot;  /* at NODE_HOT_OFFSET */
     struct traits_entry *traits;      /* NULL: no such Node object */
+    uint32_t order;                   /* node_order(); 0: none yet */
     char name[];
 };
 
@@ -282,6 +283,8 @@ struct cluster {
     size_t budget_bytes;                   /* the same, of all namespaces */
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;
+    size_t n_ordered; /* node.order is at most that */
+    bool has_unordered;
     size_t n_present_namespaces;
     uint64_t relists[N_LEDGER_KINDS];
     uint64_t version;
@@ -302,6 +305,8 @@ struct cluster {
 struct node *node_table_find_or_add(struct cluster *cluster, const char *name);
 void node_table_release(struct cluster *cluster, struct node *node);
 /* traits NULL: the node no longer exists. Takes over the reference; unrefs the old traits. */
+/* Renews node_order() of all present nodes. */
+void node_table_order(struct cluster *cluster);
 void node_table_set_traits(struct cluster *cluster, struct node *node, struct traits_entry *traits);
 void node_table_free(struct cluster *cluster, struct node *node);
 /* Moves the self-check to this node and discards partial sums. */

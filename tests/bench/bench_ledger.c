@@ -290,12 +290,12 @@ static void decide(struct cluster *cluster)
     struct arena *arena = arena_new();
     const struct pod *pod = cluster_find_pod(cluster, "a-pod");
     const struct fit_question question = {.shape = pod->shape, .asker = asker_from_pod(pod)};
-    struct best *best = best_begin(cluster, &question, N_BEST, arena);
+    struct best *best = best_begin(cluster, &question, N_BEST, cluster_n_nodes(cluster), arena);
     size_t n = 0;
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         if (fit_judge(node, &question) == REASON_FITS)
-            best_add(best, node, n++);
+            best_add(best, node, NULL, n++);
     }
     (void)best_end(best, &n);
     if (n != N_BEST)

@@ -119,13 +119,14 @@ static void evict(struct town *town, const char *uid)
 static const struct node *choose(const struct town *town, const struct fit_question *question,
                                  struct arena *arena)
 {
-    struct best *best = best_begin(town->cluster, question, 1, arena);
+    struct best *best =
+        best_begin(town->cluster, question, 1, cluster_n_nodes(town->cluster), arena);
     size_t n = 0;
     for (const struct node *node = NULL; (node = cluster_next_node(town->cluster, node));) {
         if (fit_judge(node, question) == REASON_FITS)
-            best_add(best, node, n++);
+            best_add(best, node, NULL, n++);
     }
-    const struct ranked_node *const *found = best_end(best, &n);
+    struct rank_place *const *found = best_end(best, &n);
     return n > 0 ? found[0]->node : NULL;
 }
 

@@ -12,68 +12,36 @@
 
 /* ---- limits how many fitting nodes filter returns ---- */
 
-struct shortlist;
-
-struct shortlist {
-    struct best *best;
-    bool *left_out;
-    size_t n_names, n_most;
-    size_t n_fitting;
-};
-
 /* Keeps at most n_most nodes. In the arena; use under the inventory's lock. NULL: all fitting nodes
  * are returned. That is so if n_most is 0 or not below the number of names, or if kube-scheduler
  * decides among the nodes. It is also so if the pod has a nominated node, which kube-scheduler must
  * find in the answer. */
-static struct shortlist *shortlist_begin(const struct cluster *cluster, const struct args *args,
-                                         const struct fit_question *question, size_t n_most,
-                                         struct arena *arena)
+static struct best *shortlist_begin(const struct cluster *cluster, const struct args *args,
+                                    const struct fit_question *question, size_t n_most,
+                                    struct arena *arena)
 {
     const bool has_claims = args->pod.claims && args->pod.claims[0];
     if (n_most == 0 || args->n_names <= n_most || args->pod.nominated_node[0] ||
         args->is_deferred || has_claims)
         return NULL;
-    struct shortlist *list = ARENA_NEW(arena, struct shortlist);
-    list->best = best_begin(cluster, question, n_most, arena);
-    list->left_out = ARENA_ARRAY(arena, bool, args->n_names);
-    list->n_names = args->n_names;
-    list->n_most = n_most;
-    return list;
+    return best_begin(cluster, question, n_most, args->n_names, arena);
 }
 
-/* fit_judge_next() of the node at index `name`. */
-static enum reason shortlist_judge(struct shortlist *list, struct fit_round *round,
-                                   const struct node *node, size_t name)
+/* By index: true if the node fits but enough better ones do too. A name offered twice is returned
+ * twice or not at all. NULL: all fitting nodes are returned. */
+static const bool *shortlist_left_out(struct best *best, const enum reason *verdicts,
+                                      size_t n_names, struct arena *arena)
 {
-    const enum reason reason = best_judge(list->best, round, node, name);
-    list->left_out[name] = reason == REASON_FITS;
-    list->n_fitting += reason == REASON_FITS;
-    return reason;
-}
-
-/* A name offered twice is returned twice or not at all. */
-static void keep_twins(struct shortlist *list, const struct node *const *nodes,
-                       const struct ranked_node *const *kept, size_t n_kept)
-{
-    for (size_t i = 0; i < list->n_names; i++) {
-        for (size_t k = 0; k < n_kept && list->left_out[i]; k++)
-            list->left_out[i] = nodes[i] != kept[k]->node;
-    }
-}
-
-/* By index: true if the node fits but n_most better ones do too. nodes: same order as the names.
- * NULL: all fitting nodes are returned, because they are few or list is NULL. */
-static const bool *shortlist_left_out(struct shortlist *list, const struct node *const *nodes)
-{
-    if (!list || list->n_fitting <= list->n_most)
+    if (!best)
         return NULL;
     size_t n_kept = 0;
-    const struct ranked_node *const *kept = best_end(list->best, &n_kept);
-    for (size_t k = 0; k < n_kept; k++)
-        list->left_out[kept[k]->position] = false;
-    if (best_saw_twins(list->best))
-        keep_twins(list, nodes, kept, n_kept);
-    return list->left_out;
+    struct rank_place *const *kept = best_end(best, &n_kept);
+    bool *left_out = ARENA_ARRAY_UNSET(arena, bool, n_names);
+    for (size_t i = 0; i < n_names; i++)
+        left_out[i] = verdicts[i] == REASON_FITS;
+    for (size_t i = 0; i < n_kept; i++)
+        left_out[kept[i]->position] = false;
+    return left_out;
 }
 
 /* ---- filter ---- */
@@ -98,12 +66,12 @@ static const char *best_name(const struct rule_input *input, const bool *left_ou
                              struct arena *arena)
 {
     size_t n = 0;
-    struct best *best = best_begin(input->cluster, input->question, 1, arena);
+    struct best *best = best_begin(input->cluster, input->question, 1, input->args->n_names, arena);
     for (size_t i = 0; i < input->args->n_names; i++) {
         if (input->verdicts[i] == REASON_FITS && !(left_out && left_out[i]))
-            best_add(best, input->nodes[i], i);
+            best_add(best, input->nodes[i], NULL, i);
     }
-    const struct ranked_node *const *kept = best_end(best, &n);
+    struct rank_place *const *kept = best_end(best, &n);
     return n > 0 ? input->args->names[kept[0]->position].text : NULL;
 }
 
@@ -218,7 +186,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
 
 static void judge_all(const struct cluster *cluster, const struct args *args,
                       const struct fit_question *question, struct filter_result *found,
-                      struct shortlist *list)
+                      struct best *best)
 {
     struct fit_round round = fit_round_of(question);
     for (size_t i = 0; i < args->n_names; i++) {
@@ -228,7 +196,7 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
                                &found->nodes[i]);
         const struct node *node = found->nodes[i];
         const enum reason verdict =
-            list ? shortlist_judge(list, &round, node, i) : fit_judge_next(&round, node);
+            best ? best_judge(best, &round, node, NULL, i) : fit_judge_next(&round, node);
         found->verdicts[i] = verdict;
         if (verdict == REASON_FITS)
             continue;
@@ -274,9 +242,9 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
         inventory_read_settled(call->extender->inventory);
     const struct fit_question question = args_question(view.cluster, &args->pod, arena);
     const size_t n_most = call->is_observed ? 0 : call->policy->shortlist;
-    struct shortlist *list = shortlist_begin(view.cluster, args, &question, n_most, arena);
-    judge_all(view.cluster, args, &question, ret_found, list);
-    ret_found->left_out = shortlist_left_out(list, ret_found->nodes);
+    struct best *best = shortlist_begin(view.cluster, args, &question, n_most, arena);
+    judge_all(view.cluster, args, &question, ret_found, best);
+    ret_found->left_out = shortlist_left_out(best, ret_found->verdicts, args->n_names, arena);
     ret_found->awaited = find_awaited(args, &question, ret_found);
     call->hold = question.hold;
     find_case(call, &view, &question, ret_found);

@@ -46,6 +46,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
     struct node *copy = node_table_find_or_add(fork, node->name);
     node_traits_ref(node->traits);
     node_table_set_traits(fork, copy, node->traits);
+    copy->order = node->order;
     copy->unlisted_gpus = node->unlisted_gpus;
     copy->n_resources = node->n_resources;
     copy->n_gpu_resources = node->n_gpu_resources;
@@ -130,6 +131,8 @@ static bool end_nodes(struct cluster *fork, struct cluster *cluster)
     fork_all_of(fork, cluster, CLUSTER_PRIORITY_CLASSES);
     fork_all_of(fork, cluster, CLUSTER_RUNTIME_CLASSES);
     namespace_usage_fork(fork, cluster);
+    fork->n_ordered = cluster->n_ordered;
+    fork->has_unordered = false;
     fork->version = cluster->version;
     fork->is_unknown[CLUSTER_CLAIMS] = cluster->is_unknown[CLUSTER_CLAIMS];
     fork->has_devices_of_several = cluster->has_devices_of_several;

@@ -11,6 +11,11 @@ size_t cluster_n_nodes(const struct cluster *cluster)
     return cluster->n_present_nodes;
 }
 
+size_t cluster_n_ordered(const struct cluster *cluster)
+{
+    return cluster->n_ordered;
+}
+
 size_t cluster_n_pods(const struct cluster *cluster)
 {
     return HASH_COUNT(cluster->pods);

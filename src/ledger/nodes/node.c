@@ -8,6 +8,11 @@ const char *node_name(const struct node *node)
     return node->name;
 }
 
+size_t node_order(const struct node *node)
+{
+    return node->order;
+}
+
 const struct node_traits *node_traits(const struct node *node)
 {
     return &node->traits->traits;

@@ -40,6 +40,7 @@ static void leave_list(struct cluster *cluster, struct node *node)
     else
         DL_DELETE(cluster->missing_nodes, node);
     cluster->n_present_nodes -= node->traits != NULL;
+    node->order = 0;
 }
 
 static void enter_list(struct cluster *cluster, struct node *node)
@@ -49,6 +50,7 @@ static void enter_list(struct cluster *cluster, struct node *node)
     else
         DL_APPEND(cluster->missing_nodes, node);
     cluster->n_present_nodes += node->traits != NULL;
+    cluster->has_unordered |= node->traits != NULL;
 }
 
 /* Missing nodes have a list of their own, because tenants can name any number of them. */
@@ -61,6 +63,37 @@ void node_table_set_traits(struct cluster *cluster, struct node *node, struct tr
     node->traits = traits;
     if (moves)
         enter_list(cluster, node);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp((*(struct node *const *)a)->name, (*(struct node *const *)b)->name);
+}
+
+/* Merges the new nodes, sorted, into the order of the others. */
+void node_table_order(struct cluster *cluster)
+{
+    if (!cluster->has_unordered)
+        return;
+    const size_t n_old = cluster->n_ordered;
+    struct node **slots = MEM_ARRAY(struct node *, n_old + cluster->n_present_nodes + 1);
+    size_t end = n_old;
+    struct node *node = NULL;
+    DL_FOREACH (cluster->nodes, node)
+        slots[node->order > 0 ? node->order - 1 : end++] = node;
+    qsort(&slots[n_old], end - n_old, sizeof(struct node *), compare_names);
+    uint32_t order = 0;
+    for (size_t old = 0, added = n_old; old < n_old || added < end;) {
+        if (old < n_old && !slots[old])
+            old++;
+        else if (old < n_old && (added == end || compare_names(&slots[old], &slots[added]) < 0))
+            slots[old++]->order = ++order;
+        else
+            slots[added++]->order = ++order;
+    }
+    free(slots);
+    cluster->n_ordered = order;
+    cluster->has_unordered = false;
 }
 
 void node_table_free(struct cluster *cluster, struct node *node)

@@ -302,9 +302,9 @@ static void test_a_node_named_twice_is_ranked_twice(void **state)
     fixture_put_node(fixture, "a", GPU "=4", "");
     fixture_put_node(fixture, "b", GPU "=8", "");
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
-    struct ranked_node nodes[3] = {{.node = fixture_find_node(fixture, "a"), .position = 2},
+    struct ranked_node nodes[3] = {{.node = fixture_find_node(fixture, "a"), .position = 0},
                                    {.node = fixture_find_node(fixture, "b"), .position = 1},
-                                   {.node = fixture_find_node(fixture, "a"), .position = 0}};
+                                   {.node = fixture_find_node(fixture, "a"), .position = 2}};
     gpu_demand_settle(fixture->cluster);
     rank_for(fixture->cluster, fixture_resolve(fixture, &facts), nodes, 3);
     assert_int_equal(nodes[0].position, 0);

@@ -1,7 +1,11 @@
 /* node_index: after any history each node is found by its name, and no other is. */
 #include "dice.h"
 #include "fixture.h"
+#include "ledger/gpu_demand.h"
+#include "ledger/peer.h"
 #include "unit.h"
+
+#include <string.h>
 
 #define N_NAMES 100
 #define N_STEPS 3000
@@ -29,6 +33,16 @@ static void assert_found(struct fixture *fixture, const struct hashed_text *name
     assert_int_equal(cluster_n_nodes(fixture->cluster), n_there);
 }
 
+/* As by strcmp(), and within the bound. */
+static void assert_ordered(const struct cluster *cluster)
+{
+    for (const struct node *a = NULL; (a = cluster_next_node(cluster, a));) {
+        assert_in_range(node_order(a), 1, cluster_n_ordered(cluster));
+        for (const struct node *b = NULL; (b = cluster_next_node(cluster, b));)
+            assert_int_equal(node_order(a) < node_order(b), strcmp(node_name(a), node_name(b)) < 0);
+    }
+}
+
 /* Repeatedly grows from few nodes to all and shrinks again, so slots are reused. */
 static void test_added_and_removed_nodes_are_found(void **state)
 {
@@ -47,6 +61,13 @@ static void test_added_and_removed_nodes_are_found(void **state)
         else
             cluster_delete_node(fixture->cluster, names[i].text);
         assert_found(fixture, names, is_there);
+        if (!dice_one_in(&dice, 20))
+            continue;
+        gpu_demand_settle(fixture->cluster);
+        assert_ordered(fixture->cluster);
+        struct cluster *fork = cluster_fork_with(fixture->cluster, PEERS_NONE);
+        assert_ordered(fork);
+        cluster_free(fork);
     }
 }
 
