@@ -494,7 +494,7 @@ void cluster_vacate(struct cluster *fork, const struct node *node, const struct 
                     size_t n_needs);
 /* Marks the present state of a fork. cluster_fork_rewind() returns to it, any number of times:
  * takes back what the two functions above, quota_place() and cluster_add_peers() did since.
- * cluster_fork_keep() forgets the mark. */
+ * cluster_fork_keep() forgets the mark; one that was set before it is in force again. */
 void cluster_fork_mark(struct cluster *fork);
 void cluster_fork_rewind(struct cluster *fork);
 void cluster_fork_keep(struct cluster *fork);

@@ -274,10 +274,40 @@ def test_pods_are_placed_in_turn(start_over):
     service = start_over(node("a", 8), *waiting)
     pods = pods_of(service)
     assert [(name, pods[name]["placedOn"], pods[name]["fits"], pods[name]["verdict"]["result"]) for name in ("p-2", "p-1", "p-0")] == [
-        ("p-2", "a", 1, "fits"), ("p-1", "a", 1, "fits"), ("p-0", None, 1, "doesNotFit"),
+        ("p-2", "a", 1, "fits"), ("p-1", "a", 1, "fits"), ("p-0", None, 1, "waits"),
     ]
     verdict = pods["p-0"]["verdict"]
     assert (verdict["cause"], verdict["node"], verdict["missing"]) == ("freeGpus", "a", {"pods": 1, "gpus": 4}) and "ml/p-2" in verdict["text"]
+
+
+def test_what_helps_a_pod_that_waits_its_turn(start_over):
+    """Tried with the pods that come first in their places: the two GPUs of v are left, and h100's eight are not."""
+    waiting = [pod("first", 8, spec={"priority": 5}), pod("last", 6)]
+    service = start_over(node("h100", 8), node("v", 4), pod("runs", 2, "v"), *waiting)
+    answer = pending_of(service)
+    (owner,) = (owner for owner in answer["owners"] if owner["name"] == "last")
+    texts = ["ask for 2 GPUs", "wait for ml/first, which comes first on h100", "administrator: 1 more node like h100"]
+    assert [("administrator: " if remedy["kind"] == "administrator" else "") + remedy["text"] for remedy in owner["remedies"]] == texts
+    assert (owner["verdict"]["result"], owner["remediesTried"]) == ("waits", "all")
+    for remedy in owner["remedies"][1:]:
+        what_if = service.post("/v1/what-if", {"changes": [remedy["change"]]}).json()
+        assert [row["name"] for row in what_if["pending"]["nowRun"]] == ["last"], remedy
+    pods = {item["name"]: item for item in answer["pods"]}
+    assert pods["last"]["remedies"] == explanation_of(service, "last")["pod"]["remedies"] == owner["remedies"] and pods["first"]["remedies"] == []
+    assert "which kube-scheduler takes first. Helps: ask for 2 GPUs (v)." in service.get("/v1/pending?output=table&width=400").text
+    lines = service.get("/v1/pods/ml/last/explain?output=table").text.splitlines()
+    assert lines[:2] == ["WAITS  Pod ml/last", "       The room on h100 goes to ml/first, which kube-scheduler takes first."]
+    assert "  alone on        h100" in lines
+
+
+def test_remedies_of_a_turn_are_enough_for_the_whole_workload(start_over):
+    """Four of its six pods lack a place. The two that have one would ask for less, too."""
+    job = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}]}
+    pods = [pod(f"p-{i}", 4, metadata=job) for i in range(6)]
+    service = start_over(node("a", 8), node("b", 8), pod("first", 8, spec={"priority": 5}), *pods)
+    (owner,) = (owner for owner in pending_of(service)["owners"] if owner["name"] == "train")
+    assert (owner["fits"], owner["verdict"]["missing"]["pods"]) == (2, 4)
+    assert [(remedy["text"], remedy["fits"]) for remedy in owner["remedies"]] == [("ask for 1 GPU a pod", 6), ("2 more nodes like a", 6)]
 
 
 def test_pods_of_other_namespaces_have_their_turn(start_over):
@@ -300,7 +330,7 @@ def test_a_quota_that_pods_before_it_use_up(start_over, write, filters):
     service = start_over(node("a", 8), *waiting, options=["--config", write("quota.yaml", QUOTA)])
     pods = {item["name"]: item for item in service.get("/v1/pending" + filters).json()["pods"]}
     verdict = pods["p-1"]["verdict"]
-    assert (pods["p-1"]["fits"], pods["p-1"]["placedOn"], verdict["result"], verdict["cause"]) == (1, None, "doesNotFit", "quota")
+    assert (pods["p-1"]["fits"], pods["p-1"]["placedOn"], verdict["result"], verdict["cause"]) == (1, None, "waits", "quota")
     assert verdict["text"] == "After pods that come first, quota small leaves 1 GPU in all; it asks for 3."
     assert explanation_of(service, "p-1")["pod"]["verdict"] == verdict
 

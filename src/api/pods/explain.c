@@ -138,6 +138,11 @@ static void add_turn(struct inventory *inventory, const struct policy *policy,
     struct pod_copies all = turns_copy_all(inventory, arena);
     struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(&all));
     struct candidates candidates = candidates_of(fork, &models, arena);
+    struct pod_remedies remedies = {.inventory = inventory,
+                                    .fork = fork,
+                                    .candidates = &candidates,
+                                    .trials_left = TRIAL_VERDICTS_OF_ANSWER,
+                                    .only = question->only};
     copies->items[0].alone = ALONE_FITS;
     struct turns *turns = turns_of(&(struct turns_pods){.inventory = inventory,
                                                         .policy = policy,
@@ -145,6 +150,7 @@ static void add_turn(struct inventory *inventory, const struct policy *policy,
                                                         .candidates = &candidates,
                                                         .listed = copies,
                                                         .all = &all,
+                                                        .remedies = &remedies,
                                                         .only = question->only},
                                    arena);
     turns_add(turns, copies->items[0].pod.uid, pod);

@@ -200,7 +200,10 @@ static void add_remedies(void *context, size_t i, json_int_t n, json_t *owner)
 static void add_turns(struct pending *pending, struct pod_copies *all, json_t *pods)
 {
     struct arena *arena = pending->report.arena;
-    const struct pod_remedies *remedies = &pending->remedies;
+    struct pod_remedies *remedies = &pending->remedies;
+    struct pod_remedies in_turn = *remedies;
+    in_turn.trials_left /= 2;
+    const size_t n_left = remedies->trials_left - in_turn.trials_left;
     const struct turns_pods question = {
         .inventory = remedies->inventory,
         .policy = cluster_policy(remedies->fork),
@@ -208,10 +211,12 @@ static void add_turns(struct pending *pending, struct pod_copies *all, json_t *p
         .candidates = &pending->candidates,
         .listed = pending->copies,
         .all = all,
+        .remedies = &in_turn,
     };
     if (!all)
         return;
     struct turns *turns = turns_of(&question, arena);
+    remedies->trials_left = n_left + in_turn.trials_left;
     size_t i = 0;
     json_t *pod = NULL;
     json_array_foreach (pods, i, pod)
@@ -262,8 +267,10 @@ static json_t *answer_of(const struct api *api, struct pod_copies *copies, struc
         .groups = api->groups,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
-    pending.remedies = (struct pod_remedies){all ? inventory : NULL, fork, &pending.candidates,
-                                             TRIAL_VERDICTS_OF_ANSWER, NULL};
+    pending.remedies = (struct pod_remedies){.inventory = all ? inventory : NULL,
+                                             .fork = fork,
+                                             .candidates = &pending.candidates,
+                                             .trials_left = TRIAL_VERDICTS_OF_ANSWER};
     json_t *answer = pending_json(copies, all, &pending);
     claim_lookup_free(claims);
     inventory_fork_free(inventory, fork);

@@ -322,8 +322,10 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
     struct pod_query query = pod_json_query(report, copy);
     const struct pod *pod = &copy->pod;
     query.question.peer = &copy->peers->pod;
-    const struct trial_role role = {
-        .namespace_ = pod->namespace_, .question = &query.question, .n = n};
+    const struct trial_role role = {.namespace_ = pod->namespace_,
+                                    .question = &query.question,
+                                    .n = n,
+                                    .n_placed = remedies->n_placed};
     if ((pod->claims && n > 1) || pod->gated || pod->terminating || !copy->headline ||
         !remedies_may_help(copy->headline))
         return;
@@ -337,6 +339,8 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
             .headline = copy->headline,
             .candidates = remedies->candidates,
             .only = remedies->only,
+            .first = remedies->first,
+            .n_first = remedies->n_first,
             .answer_left = &remedies->trials_left,
             .arena = report->arena,
         },

@@ -39,10 +39,13 @@ json_t *pod_json_controller(const char *controller);
 /* What a search for remedies needs besides. */
 struct pod_remedies {
     struct inventory *inventory;
-    struct cluster *fork;          /* of the report */
-    struct candidates *candidates; /* of the fork; judged again */
-    size_t trials_left;            /* of TRIAL_VERDICTS_OF_ANSWER */
-    const char *only;              /* names no pods of other namespaces; NULL: all */
+    struct cluster *fork;                /* of the report */
+    struct candidates *candidates;       /* of the fork; judged again */
+    size_t trials_left;                  /* of TRIAL_VERDICTS_OF_ANSWER */
+    const char *only;                    /* names no pods of other namespaces; NULL: all */
+    const struct pod_copy *const *first; /* as in struct remedy_question */
+    size_t n_first;
+    int64_t n_placed; /* of the pods, that have a place as they are */
 };
 /* Replaces the members of remedies in the JSON of the pod by what would help n pods like it.
  * copy->headline: the verdict on it. */

@@ -123,24 +123,48 @@ static void finish(struct pod_owner *owner)
     (void)json_object_update_new(owner->json, sums);
 }
 
-/* Those that would fit by themselves need no remedy but time. */
+/* Those that would fit by themselves have the remedies of their turn. */
+static bool waits_its_turn(const json_t *pod)
+{
+    return !fits(pod) && json_integer_value(json_object_get(pod, "fits")) > 0;
+}
+
 static bool needs_remedy(const json_t *pod)
 {
-    return !fits(pod) && json_integer_value(json_object_get(pod, "fits")) == 0;
+    return !fits(pod) && !waits_its_turn(pod);
+}
+
+/* Those that are enough for so many pods. */
+static void share_turn(json_t *owner, const json_t *pod, json_int_t n_missing)
+{
+    size_t i = 0;
+    json_t *remedy = NULL;
+    json_array_foreach (json_object_get(pod, "remedies"), i, remedy) {
+        if (json_integer_value(json_object_get(remedy, "fits")) >= n_missing)
+            (void)json_array_append(json_object_get(owner, "remedies"), remedy);
+    }
+    if (i == json_array_size(json_object_get(owner, "remedies")))
+        copy_member(owner, pod, "remediesTried");
 }
 
 static void add_remedies(struct pod_owner *owner, const json_t *pods,
                          const struct pod_owners_help *help)
 {
     const json_int_t n_missing = owner->n_pods - owner->n_fits;
-    if (needs_remedy(json_array_get(pods, owner->i_deciding)))
+    const json_t *deciding = json_array_get(pods, owner->i_deciding);
+    if (needs_remedy(deciding)) {
         help->add_remedies(help->context, owner->i_deciding, n_missing, owner->json);
-    else
-        remedies_add_none(owner->json);
+        return;
+    }
+    remedies_add_none(owner->json);
+    if (waits_its_turn(deciding))
+        share_turn(owner->json, deciding, n_missing);
 }
 
 static void share_remedies(const struct pod_owner *owner, json_t *pod)
 {
+    if (waits_its_turn(pod))
+        return;
     remedies_add_none(pod);
     if (!needs_remedy(pod))
         return;

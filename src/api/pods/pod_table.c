@@ -81,8 +81,9 @@ static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *ou
     const json_int_t n = json_integer_value(json_object_get(pod, "fits"));
     if (n > (json_int_t)shown.n)
         shown.n = (size_t)n;
+    const bool is_taken = json_is_null(json_object_get(pod, "placedOn"));
     if (shown.n > 0)
-        write_line("fits on", text_names(&shown, arena), arena, out);
+        write_line(is_taken ? "alone on" : "fits on", text_names(&shown, arena), arena, out);
 }
 
 /* Omitted if some node fits. A node with a quota as only obstacle lacks no resource. */
@@ -205,7 +206,8 @@ static void write_verdict(const json_t *pod, struct arena *arena, struct buf *ou
     const json_t *age = json_object_get(pod, "ageSeconds");
     const bool waits = strcmp(text_member(pod, "state"), "pending") == 0 && json_is_integer(age);
     const char *since =
-        waits ? arena_printf(arena, ": waits for %s", wait_text(json_integer_value(age), arena))
+        waits ? arena_printf(arena, ": %sfor %s", strcmp(words, "WAITS") == 0 ? "" : "waits ",
+                             wait_text(json_integer_value(age), arena))
               : "";
     table_write_sentence(
         text_one_line(arena_printf(arena, "%s  Pod %s%s", words, text_pod(pod, arena), since),

@@ -1,6 +1,7 @@
 /* turns: see turns.h. */
 #include "api/pods/turns.h"
 #include "api/pods/pod_json.h"
+#include "api/verdicts/headline.h"
 #include "api/what_if/placing.h"
 #include "base/table.h"
 
@@ -13,6 +14,7 @@ struct turn {
     const char *reason;
     enum verdict_cause cause;
     enum fits_alone alone;
+    const json_t *help;
 };
 
 struct entry {
@@ -25,6 +27,7 @@ struct turns {
     struct arena *arena;
     const struct policy *policy; /* borrowed */
     struct entry *by_pod, *by_node;
+    json_t *helps; /* of all turns */
 };
 
 static struct entry *find(struct entry *table, const char *key)
@@ -53,8 +56,8 @@ static void add_pod(struct turns *turns, const struct placed_pod *placed, const 
 {
     struct arena *arena = turns->arena;
     const struct pod *pod = &placed->copy->pod;
-    const struct turn turn = {placed->node, name_of(pod, only, arena), placed->reason,
-                              placed->cause, placed->copy->alone};
+    const struct turn turn = {placed->node,  name_of(pod, only, arena), placed->reason,
+                              placed->cause, placed->copy->alone,       placed->help};
     add(&turns->by_pod, pod->uid, &turn, arena);
     if (turn.node && !find(turns->by_node, turn.node))
         add(&turns->by_node, turn.node, &turn, arena);
@@ -95,10 +98,11 @@ struct turns *turns_of(const struct turns_pods *pods, struct arena *arena)
     turns->policy = pods->policy;
     know_alone(pods, arena);
     struct claim_lookup *claims = pod_json_claims(pods->inventory, pods->policy, pods->all, arena);
-    const struct turns_question question = {pods->fork, pods->all, claims, pods->candidates,
-                                            TURNS_VERDICTS};
+    const struct turns_question question = {pods->fork,       pods->all,      claims,
+                                            pods->candidates, TURNS_VERDICTS, pods->remedies};
     cluster_fork_mark(pods->fork);
     const struct placing placing = placing_in_turn(&question, arena);
+    turns->helps = placing.helps;
     for (size_t i = 0; i < placing.n; i++) {
         if (placing.items[i].is_tried && !find(turns->by_pod, placing.items[i].copy->pod.uid))
             add_pod(turns, &placing.items[i], pods->only);
@@ -141,7 +145,7 @@ static json_t *verdict_in_turn(const struct turns *turns, const struct turn *tur
     if (turn->node)
         return verdict;
     json_t *rest =
-        json_pack("{s:s, s:s, s:{s:i, s:I}}", "result", "doesNotFit", "cause",
+        json_pack("{s:s, s:s, s:{s:i, s:I}}", "result", headline_result(RESULT_WAITS), "cause",
                   cause_name(turn->cause == CAUSE_NONE ? CAUSE_FREE_GPUS : turn->cause), "missing",
                   "pods", 1, "gpus", pod_owners_count_gpus(pod, turns->policy));
     (void)json_object_update_new(verdict, rest);
@@ -155,12 +159,16 @@ void turns_add(const struct turns *turns, const char *uid, json_t *pod)
         return;
     const struct turn *turn = &entry->turn;
     (void)json_object_set_new(pod, "placedOn", turn->node ? json_string(turn->node) : json_null());
-    if (json_integer_value(json_object_get(pod, "fits")) > 0)
-        (void)json_object_set_new(pod, "verdict", verdict_in_turn(turns, turn, pod));
+    if (json_integer_value(json_object_get(pod, "fits")) == 0)
+        return;
+    (void)json_object_set_new(pod, "verdict", verdict_in_turn(turns, turn, pod));
+    if (turn->help)
+        (void)json_object_update(pod, (json_t *)(uintptr_t)turn->help);
 }
 
 void turns_free(struct turns *turns)
 {
+    json_decref(turns->helps);
     HASH_CLEAR(hh, turns->by_pod);
     HASH_CLEAR(hh, turns->by_node);
 }

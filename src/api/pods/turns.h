@@ -20,7 +20,8 @@ struct turns_pods {
     struct candidates *candidates;
     struct claim_lookup *claims; /* of the listed pods */
     const struct pod_copies *listed, *all;
-    const char *only; /* names no pods of other namespaces; NULL: all */
+    struct pod_remedies *remedies; /* of the fork; NULL: none are searched */
+    const char *only;              /* names no pods of other namespaces; NULL: all */
 };
 
 /* All pods that wait, for struct turns_pods. */
@@ -29,7 +30,8 @@ struct pod_copies turns_copy_all(struct inventory *inventory, struct arena *aren
  * The listed pods, which may be all, have been judged (pod_copy.alone). All in the arena, but the
  * tables: turns_free(). */
 struct turns *turns_of(const struct turns_pods *pods, struct arena *arena);
-/* Adds to a PodStatus where the pod goes, and changes its verdict if it fits by itself. Nothing if
+/* Adds to a PodStatus where the pod goes. If it fits by itself, changes its verdict; `waits` with
+ * its remedies, if pods before it take the room. Nothing if
  * it was not placed: kube-scheduler does not take it, or it came after the verdicts. */
 void turns_add(const struct turns *turns, const char *uid, json_t *pod);
 void turns_free(struct turns *turns);

@@ -16,7 +16,7 @@ enum result {
     RESULT_DOES_NOT_FIT,
     RESULT_NOT_JUDGED,
     RESULT_MISTAKE,
-    RESULT_WAITS, /* it fits, and its group is not complete */
+    RESULT_WAITS, /* it fits, but its group is not complete, or other pods come first */
     RESULT_RUNNING
 };
 

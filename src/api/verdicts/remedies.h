@@ -13,6 +13,10 @@
  * pods, let an administrator act. */
 #define REMEDIES_MAX ((size_t)3)
 
+#define REMEDIES_FIRST_MAX ((size_t)3)
+
+struct pod_copy; /* api/pods/pod_copy.h */
+
 struct remedy_question {
     struct inventory *inventory; /* of the pods on nodes; no lock is held */
     struct cluster *fork;        /* marked, as it is before the workload */
@@ -23,7 +27,11 @@ struct remedy_question {
     const struct headline *headline; /* why it does not fit */
     size_t i_failing;                /* the role that this is about */
     const struct candidates *candidates;
-    const char *only;    /* names no pods of other namespaces; NULL: all */
+    const char *only; /* names no pods of other namespaces; NULL: all */
+    /* Pods that kube-scheduler takes first, on the headline's node of the fork, the last of them
+     * first. */
+    const struct pod_copy *const *first;
+    size_t n_first;
     size_t *answer_left; /* of TRIAL_VERDICTS_OF_ANSWER */
     struct arena *arena;
 };

@@ -1,4 +1,5 @@
 /* remedies_cluster: what could change in the cluster. See remedies_priv.h. */
+#include "api/pods/pod_copy.h"
 #include "api/text.h"
 #include "api/verdicts/headline.h"
 #include "api/verdicts/remedies_priv.h"
@@ -245,6 +246,52 @@ static struct room_question room_on(const struct remedy_search *search, const st
                                   search->arena};
 }
 
+/* Whether these end of those on the node is enough. */
+static bool wait_for(struct remedy_search *search, const struct room_pods *pods,
+                     const struct node *node)
+{
+    const struct trial trial = {.vacated = node, .needs = pods->needs, .n_needs = pods->n_needs};
+    struct trial_end end;
+    if (!pods->text || !trial_run(&search->trials, &trial, &end))
+        return false;
+    json_t *names = json_array();
+    for (size_t i = 0; i < pods->n; i++)
+        (void)json_array_append_new(names, json_string(pods->names[i]));
+    end.nodes[0] = node;
+    end.n_nodes = 1;
+    remedies_offer(search, "wait", pods->text, &end, json_pack("{s:o}", "removePods", names));
+    return true;
+}
+
+/* The fewest of the pods that come first, whose end is enough. */
+static void wait_for_first(struct remedy_search *search)
+{
+    const struct remedy_question *question = search->question;
+    const struct node *node = question->headline->node;
+    struct arena *arena = search->arena;
+    const char *names[REMEDIES_FIRST_MAX];
+    struct room_pods pods = {.names = names};
+    const char *text = "";
+    for (size_t i = 0; i < question->n_first; i++) {
+        const struct pod *pod = &question->first[i]->pod;
+        const struct pod_shape *shape =
+            cluster_resolve(search->trials.fork, &question->first[i]->shape->facts, arena);
+        struct need *needs = ARENA_ARRAY(arena, struct need, pods.n_needs + shape->n_needs);
+        if (question->only && strcmp(question->only, pod->namespace_) != 0)
+            return;
+        for (size_t j = 0; j < pods.n_needs; j++)
+            needs[j] = pods.needs[j];
+        pods.n_needs = add_needs(needs, pods.n_needs, node, shape);
+        pods.needs = needs;
+        names[pods.n++] = arena_printf(arena, "%s/%s", pod->namespace_, pod->name);
+        text = remedies_join(text, names[i], true, "and", arena);
+        pods.text = arena_printf(arena, "wait for %s, which %s first on %s", text,
+                                 pods.n == 1 ? "comes" : "come", node_name(node));
+        if (wait_for(search, &pods, node))
+            return;
+    }
+}
+
 void remedies_wait(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
@@ -254,19 +301,10 @@ void remedies_wait(struct remedy_search *search)
     for (size_t i = 0; i < nearest.n; i++) {
         const struct room_question room = room_on(search, nearest.nodes[i]);
         const struct room_pods pods = room_pods_to_end(&room, search->failing);
-        const struct trial trial = {
-            .vacated = nearest.nodes[i], .needs = pods.needs, .n_needs = pods.n_needs};
-        struct trial_end end;
-        if (!pods.text || !trial_run(&search->trials, &trial, &end))
-            continue;
-        json_t *names = json_array();
-        for (size_t j = 0; j < pods.n; j++)
-            (void)json_array_append_new(names, json_string(pods.names[j]));
-        end.nodes[0] = nearest.nodes[i];
-        end.n_nodes = 1;
-        remedies_offer(search, "wait", pods.text, &end, json_pack("{s:o}", "removePods", names));
-        return;
+        if (wait_for(search, &pods, nearest.nodes[i]))
+            return;
     }
+    wait_for_first(search);
 }
 
 /* ---- an administrator ---- */

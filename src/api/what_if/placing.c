@@ -1,8 +1,8 @@
 /* placing: see placing.h. */
 #include "api/what_if/placing.h"
 #include "api/pods/group_text.h"
-#include "api/pods/pod_json.h"
 #include "api/verdicts/headline.h"
+#include "api/verdicts/remedies.h"
 #include "decide/what_if.h"
 
 #include <stdlib.h>
@@ -25,6 +25,7 @@ struct pod_kind {
 struct nowhere {
     const char *reason;
     enum verdict_cause cause;
+    const json_t *help; /* of a pod in turn; NULL: not searched */
 };
 
 struct failed_kind {
@@ -49,7 +50,8 @@ struct place_search {
     struct arena *arena;
     struct claim_lookup *claims;
     struct candidates candidates;
-    struct candidates *in_turn; /* of placing_in_turn(), else NULL */
+    struct candidates *in_turn;    /* of placing_in_turn(), else NULL */
+    struct pod_remedies *remedies; /* the same; NULL: none are searched */
     struct models_here models;
     struct failed_kind *failed;
     size_t n_left;         /* verdicts */
@@ -166,13 +168,77 @@ static bool is_taken(enum reason reason, const struct node *node, const struct s
 /* The verdict costs as much as some places. */
 #define PLACES_OF_A_VERDICT ((size_t)4)
 
-/* A pod that fits by itself: what those before it took of the nodes. */
-static struct nowhere tell(struct place_search *search, const struct pod_copy *copy,
+/* The one of alike pods whose failure is told, if one's is. */
+static const struct pod_copy *told_of(const struct placed_pod *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].copy->alone == ALONE_FITS)
+            return items[i].copy;
+    }
+    return items->copy;
+}
+
+/* Pods in turn: alike ones that come together, of which some find no place. */
+struct rest {
+    const struct placed_pod *items;
+    size_t n, n_left;
+};
+
+/* The last that were placed on the node, which those before them left room for. */
+static size_t find_first(const struct place_search *search, const struct placed_pod *items,
+                         const struct node *node, const struct pod_copy **ret_first)
+{
+    size_t n = 0;
+    for (const struct placed_pod *item = items;
+         node && n < REMEDIES_FIRST_MAX && item > search->placing->items;) {
+        item--;
+        if (item->node && strcmp(item->node, node_name(node)) == 0)
+            ret_first[n++] = item->copy;
+    }
+    return n;
+}
+
+/* Takes them back: with the change they would be other pods, too. */
+static void vacate(const struct place_search *search, const struct rest *rest,
+                   const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < rest->n - rest->n_left; i++)
+        cluster_vacate(search->fork, cluster_find_node(search->fork, rest->items[i].node),
+                       shape->needs, shape->n_needs);
+}
+
+/* What would help them, with those before them in their places. */
+static const json_t *help_of(struct place_search *search, const struct rest *rest,
+                             const struct pod_query *query, const struct headline *headline)
+{
+    const struct pod_report report = {
+        .fork = search->fork, .arena = query->arena, .claims = search->claims};
+    const struct pod_copy *first[REMEDIES_FIRST_MAX];
+    struct pod_copy copy = *told_of(rest->items, rest->n);
+    if (!search->remedies || copy.pod.claims || !pay(search, &copy, PLACES_OF_A_VERDICT, 0))
+        return NULL;
+    json_t *help = json_object();
+    copy.headline = headline;
+    search->remedies->first = first;
+    search->remedies->n_first = find_first(search, rest->items, headline->node, first);
+    search->remedies->n_placed = (int64_t)(rest->n - rest->n_left);
+    cluster_fork_mark(search->fork);
+    vacate(search, rest, query->question.shape);
+    pod_json_add_remedies(&report, search->remedies, &copy, (int64_t)rest->n, help);
+    cluster_fork_rewind(search->fork);
+    cluster_fork_keep(search->fork);
+    (void)json_array_append_new(search->placing->helps, help);
+    return help;
+}
+
+/* Pods that fit by themselves: what those before them took of the nodes. */
+static struct nowhere tell(struct place_search *search, const struct rest *rest,
                            const struct pod_query *query)
 {
     const struct fit_question *question = &query->question;
+    const struct pod_copy *copy = told_of(rest->items, rest->n);
     if (copy->alone != ALONE_FITS || !pay(search, copy, PLACES_OF_A_VERDICT, 0))
-        return (struct nowhere){NULL, CAUSE_NONE};
+        return (struct nowhere){.cause = CAUSE_NONE};
     candidates_judge_claims(search->in_turn, question);
     struct candidates taken = *search->in_turn;
     taken.items = ARENA_ARRAY(query->arena, struct node_verdict, taken.n);
@@ -183,34 +249,25 @@ static struct nowhere tell(struct place_search *search, const struct pod_copy *c
             taken.items[taken.n++] = *item;
     }
     if (taken.n == 0)
-        return (struct nowhere){NULL, CAUSE_NONE};
+        return (struct nowhere){.cause = CAUSE_NONE};
     const struct headline headline =
         headline_of_judged(&(struct headline_question){query, &taken, true});
-    return (struct nowhere){arena_strdup(search->arena, headline.text), headline.cause};
+    return (struct nowhere){arena_strdup(search->arena, headline.text), headline.cause,
+                            help_of(search, rest, query, &headline)};
 }
 
-static struct nowhere why_nowhere(struct place_search *search, const struct pod_copy *copy,
+static struct nowhere why_nowhere(struct place_search *search, const struct rest *rest,
                                   const struct pod_query *query)
 {
     if (search->in_turn)
-        return tell(search, copy, query);
-    return (struct nowhere){search->only_node ? "" : count_reasons(search, query), CAUSE_NONE};
+        return tell(search, rest, query);
+    return (struct nowhere){.reason = search->only_node ? "" : count_reasons(search, query)};
 }
 
 /* Room only shrinks, so pods that do not fit by themselves do not later, unless beside others. */
 static bool never_fits(const struct pod_copy *copy)
 {
     return copy->alone == ALONE_DOES_NOT_FIT && !copy->peers->pod.terms && !copy->pod.claims;
-}
-
-/* The one of alike pods whose failure is told, if one's is. */
-static const struct pod_copy *told_of(const struct placed_pod *items, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (items[i].copy->alone == ALONE_FITS)
-            return items[i].copy;
-    }
-    return items->copy;
 }
 
 /* A failure that need not be told again. */
@@ -272,7 +329,7 @@ static size_t search_places(struct place_search *search, struct placed_pod *item
     const size_t n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
                                                         : place(search, &query, items, n);
     if (n_placed < n) {
-        *ret_failure = why_nowhere(search, told_of(items, n), &query);
+        *ret_failure = why_nowhere(search, &(struct rest){items, n, n - n_placed}, &query);
         if (!is_alone(items) && !query.question.peers)
             remember_failed(search, items, ret_failure);
     }
@@ -284,7 +341,7 @@ static size_t search_places(struct place_search *search, struct placed_pod *item
 static void place_kind(struct place_search *search, struct placed_pod *items, size_t n)
 {
     const struct failed_kind *failed = find_failed(search, items, n);
-    struct nowhere failure = failed ? failed->failure : (struct nowhere){NULL, CAUSE_NONE};
+    struct nowhere failure = failed ? failed->failure : (struct nowhere){.cause = CAUSE_NONE};
     size_t n_placed = 0;
     if (!failed && !never_fits(items->copy)) {
         if (!pay(search, items->copy, 1, n)) {
@@ -300,6 +357,7 @@ static void place_kind(struct place_search *search, struct placed_pod *items, si
         items[i].is_judged = items[i].is_tried = true;
         items[i].reason = i < n_placed ? NULL : failure.reason;
         items[i].cause = i < n_placed ? CAUSE_NONE : failure.cause;
+        items[i].help = i < n_placed ? NULL : failure.help;
     }
 }
 
@@ -475,13 +533,14 @@ struct placing placing_of(struct inventory *copy, const struct displaced *displa
 
 struct placing placing_in_turn(const struct turns_question *question, struct arena *arena)
 {
-    struct placing placing = {.n = 0};
+    struct placing placing = {.helps = json_array()};
     struct place_search search = {.placing = &placing,
                                   .copies = question->copies,
                                   .fork = question->fork,
                                   .arena = arena,
                                   .claims = question->claims,
                                   .in_turn = question->candidates,
+                                  .remedies = question->remedies,
                                   .n_left = question->n_verdicts};
     queue(&placing, question->copies, NULL, arena);
     place_all(&search);

@@ -10,6 +10,7 @@
 #define API_WHAT_IF_PLACING_H
 
 #include "api/pods/pod_copy.h"
+#include "api/pods/pod_json.h"
 #include "api/verdicts/cause.h"
 #include "api/what_if/changes.h"
 #include "inventory/claim_lookup.h"
@@ -24,6 +25,7 @@ struct placed_pod {
     const char *reason; /* why it has none; NULL: it has one, or it waited already and fits nowhere
                          */
     enum verdict_cause cause; /* of placing_in_turn(): that of the reason, if it is told */
+    const json_t *help;       /* the same: its remedies; NULL: none were searched */
     bool is_judged;
     bool is_tried; /* it is judged, and only a lack of room may keep it from a place */
 };
@@ -32,6 +34,7 @@ struct placing {
     struct pod_copies copies; /* pod_copy_fini() */
     struct placed_pod *items; /* in the order of the search */
     size_t n, n_placed, n_not_judged;
+    json_t *helps; /* of placing_in_turn(), which the caller drops */
 };
 
 /* Places the pending pods of the copy, and those that were displaced (a table, or NULL), on a new
@@ -45,6 +48,7 @@ struct turns_question {
     struct claim_lookup *claims;   /* of the copies */
     struct candidates *candidates; /* of the fork; judged again */
     size_t n_verdicts;             /* at most */
+    struct pod_remedies *remedies; /* of pods that fit by themselves; NULL: none are searched */
 };
 /* The same of the pending pods of copies, on a fork that is there. A reason is only told of pods
  * that fit by themselves (pod_copy.alone), as a sentence. Groups are not placed: while they wait

@@ -61,7 +61,8 @@ void cluster_free(struct cluster *cluster)
     node_index_free(&cluster->node_index);
     free(cluster->check_walk.used);
     cluster_peers_fork_free(cluster);
-    cluster_fork_keep(cluster);
+    while (cluster->log)
+        cluster_fork_keep(cluster);
     gpu_demand_free_all(cluster);
     domains_free_all(cluster);
     gpu_time_free_all(cluster);

@@ -15,11 +15,13 @@ struct log_entry {
     bool repels; /* the peer */
 };
 
+/* A mark, and what was placed since it. */
 struct fork_log {
     struct log_entry *items;
     size_t n, n_room;
     int64_t *quota_used;              /* from before; NULL: no quotas */
     struct gpu_demand_entry *demands; /* from before */
+    struct fork_log *outer;           /* the mark before, which gets the entries of a kept one */
 };
 
 static size_t quota_bytes(const struct cluster *fork)
@@ -29,28 +31,29 @@ static size_t quota_bytes(const struct cluster *fork)
 
 void cluster_fork_mark(struct cluster *fork)
 {
-    if (!fork->log)
-        fork->log = MEM_NEW(struct fork_log);
-    fork->log->n = 0;
-    gpu_demand_drop_saved(fork->log->demands);
-    fork->log->demands = gpu_demand_save(fork);
+    struct fork_log *log = MEM_NEW(struct fork_log);
+    log->outer = fork->log;
+    fork->log = log;
+    log->demands = gpu_demand_save(fork);
     if (quota_bytes(fork) == 0)
         return;
-    if (!fork->log->quota_used)
-        fork->log->quota_used = MEM_ARRAY(int64_t, quota_bytes(fork) / sizeof(int64_t));
+    log->quota_used = MEM_ARRAY(int64_t, quota_bytes(fork) / sizeof(int64_t));
     memcpy(fork->log->quota_used, fork->quota_used, quota_bytes(fork));
 }
 
-static void add(struct cluster *fork, const struct log_entry *entry)
+static void add_to(struct fork_log *log, const struct log_entry *entry)
 {
-    struct fork_log *log = fork->log;
-    if (!log)
-        return;
     if (log->n == log->n_room) {
         log->n_room = log->n_room > 0 ? 2 * log->n_room : 64;
         log->items = mem_grow(log->items, log->n_room, sizeof *log->items);
     }
     log->items[log->n++] = *entry;
+}
+
+static void add(struct cluster *fork, const struct log_entry *entry)
+{
+    if (fork->log)
+        add_to(fork->log, entry);
 }
 
 void fork_log_row(struct cluster *fork, struct node *node, struct node_resource *row)
@@ -100,11 +103,14 @@ void cluster_fork_rewind(struct cluster *fork)
 
 void cluster_fork_keep(struct cluster *fork)
 {
-    if (!fork->log)
+    struct fork_log *log = fork->log;
+    if (!log)
         return;
-    free(fork->log->items);
-    free(fork->log->quota_used);
-    gpu_demand_drop_saved(fork->log->demands);
-    free(fork->log);
-    fork->log = NULL;
+    fork->log = log->outer;
+    for (size_t i = 0; log->outer && i < log->n; i++)
+        add_to(log->outer, &log->items[i]);
+    free(log->items);
+    free(log->quota_used);
+    gpu_demand_drop_saved(log->demands);
+    free(log);
 }

@@ -113,10 +113,10 @@ function Node({ inventory, node, pending, change }) {
     <${Taints} node=${node} /><${Labels} name=${node.name} />`;
 }
 
-function titleOf(pod, result) {
+function titleOf(pod, { result, cause }) {
   if (pod.state === "bound") return t("runsOn", pod.node);
   if (pod.state === "finished") return t("hasEnded");
-  return t(`verdict_${result}`);
+  return t(result === "waits" && cause !== "group" ? "waitsItsTurn" : `verdict_${result}`);
 }
 
 function Pod({ name, inventory, change }) {
@@ -131,7 +131,7 @@ function Pod({ name, inventory, change }) {
   return html`
     <${Failed} failure=${failure} what=${t("see_explain")} />
     <p class="small soft under">${[[gpusText(of.requests, of.gpuModels?.models[0]), otherText(of.requests)].filter(Boolean).join(", "), ...facts].filter(Boolean).join(" · ")}</p>
-    <section class="part-of"><${Verdict} result=${verdict.result} title=${titleOf(of, verdict.result)} small=${true}>${verdict.text}</${Verdict}>
+    <section class="part-of"><${Verdict} result=${verdict.result} title=${titleOf(of, verdict)} small=${true}>${verdict.text}</${Verdict}>
       ${of.node && html`<p><${NodeLink} name=${of.node} change=${change} /></p>`}
       ${of.state === "pending" && html`<${Remedies} of=${of} pods=${0} change=${change} />`}</section>
     ${of.schedulerSays?.message && html`<${Part} title=${t("schedulerSays")}><p>${of.schedulerSays.message}</p></${Part}>`}

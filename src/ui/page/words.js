@@ -274,6 +274,7 @@ export const WORDS = {
   verdict_partlyFits: ["Partly fits", "部分可以放下"],
   verdict_doesNotFit: ["Does not fit", "放不下"],
   verdict_notJudged: ["Not judged", "未评估"],
+  waitsItsTurn: ["Waits for its turn", "等待轮到它"],
   verdict_waits: ["Waits for its group", "等待同组 Pod"],
   verdict_mistake: ["A mistake in the request", "请求有误"],
   podsFit: [(n, all) => `${n_(n)} of ${s(all, "pod", "pods")} ${n === 1 ? "fits" : "fit"}`, (n, all) => `${n_(all)} 个 Pod 中有 ${n_(n)} 个放得下`],

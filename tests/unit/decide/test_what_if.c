@@ -117,6 +117,32 @@ static void test_a_marked_fork_can_be_rewound(void **state)
     cluster_fork_free(fork);
 }
 
+/* The inner mark is forgotten, and what was placed since is of the outer one. */
+static void test_marks_are_nested(void **state)
+{
+    struct fixture *fixture = *state;
+    three_nodes(fixture);
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct node *nodes[2];
+    const struct fit_question question = question_on(fixture, fork, GPU "=2");
+    const char *before = numbers_of(fixture, fork);
+    cluster_fork_mark(fork);
+    assert_int_equal(what_if_place(fork, &question, 1, nodes), 1);
+    const char *between = numbers_of(fixture, fork);
+    for (size_t i = 0; i < 2; i++) {
+        cluster_fork_mark(fork);
+        assert_int_equal(what_if_place(fork, &question, 1, nodes), 1);
+        cluster_fork_rewind(fork);
+        assert_string_equal(numbers_of(fixture, fork), between);
+        assert_int_equal(what_if_place(fork, &question, 1, nodes), 1);
+        cluster_fork_keep(fork);
+        cluster_fork_rewind(fork);
+        assert_string_equal(numbers_of(fixture, fork), before);
+        assert_int_equal(what_if_place(fork, &question, 1, nodes), 1);
+    }
+    cluster_fork_free(fork);
+}
+
 static void test_placing_never_changes_the_ledger(void **state)
 {
     struct fixture *fixture = *state;
@@ -303,6 +329,7 @@ int main(void)
         TEST(test_replicas_go_one_after_another_to_the_best_node),
         TEST(test_running_pods_are_counted),
         TEST(test_a_marked_fork_can_be_rewound),
+        TEST(test_marks_are_nested),
         TEST(test_placing_never_changes_the_ledger),
         TEST(test_two_forks_are_independent),
         TEST(test_later_events_do_not_change_a_fork),
