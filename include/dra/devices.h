@@ -109,6 +109,11 @@ const struct device_group *devices_on_node(const struct devices *devices, const 
  * other. Only drivers that the policy names count; of devices that several nodes may reach,
  * nothing. A node that devices_take_changed() has still to look at is like no other. */
 uint64_t devices_alike(const struct devices *devices, const char *node_name);
+struct claims_reads; /* dra/device_copy.h */
+/* Sets for each of the nodes the first one that is alike to claims with these reads, which read no
+ * attribute of devices_is_place_within_node(): itself, or one before it. */
+void devices_find_alike(const struct devices *devices, const char *const *names, size_t n,
+                        const struct claims_reads *reads, size_t *ret_first);
 /* An attribute that tells devices of one node apart, such as "gpu.nvidia.com/uuid". */
 bool devices_is_place_within_node(const char *attribute);
 

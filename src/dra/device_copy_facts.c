@@ -55,11 +55,12 @@ static bool is_domain(const char *domain, const char *name, const char *slash)
 }
 
 /* Also if only its presence is read. */
-static bool is_read(const struct device_copy *copy, const struct device_attribute *attribute)
+static bool is_read(const struct cel_read *reads, size_t n,
+                    const struct device_attribute *attribute)
 {
     const char *slash = strchr(attribute->name, '/');
-    for (size_t i = 0; slash && i < copy->n_reads; i++) {
-        const struct cel_read *read = &copy->reads[i];
+    for (size_t i = 0; slash && i < n; i++) {
+        const struct cel_read *read = &reads[i];
         if (read->is_capacity == (attribute->value[0] == 'q') &&
             (!read->domain || is_domain(read->domain, attribute->name, slash)) &&
             (!read->name || !read->name[0] || strcmp(read->name, slash + 1) == 0))
@@ -93,10 +94,16 @@ struct copied_details *device_copy_details_of(struct device_copy *copy, const ch
     return details;
 }
 
+bool device_copy_tells(const struct cel_read *reads, size_t n,
+                       const struct device_attribute *attribute)
+{
+    return is_unsupported(attribute) || is_capacity(attribute) || is_read(reads, n, attribute);
+}
+
 /* Whether its value tells groups apart. */
 static bool is_whole(const struct device_copy *copy, const struct device_attribute *attribute)
 {
-    return is_unsupported(attribute) || is_capacity(attribute) || is_read(copy, attribute);
+    return device_copy_tells(copy->reads, copy->n_reads, attribute);
 }
 
 /* Capacities belong to the key, since requests ask for them. policies: NULL if there are none. */
@@ -205,7 +212,7 @@ static struct copied_group *new_group(const struct device_copy *copy, const char
         const char *slash = strchr(attribute->name, '/');
         if (is_unsupported(attribute))
             group->facts.unsupported = arena_strdup(arena, slash ? slash + 1 : attribute->name);
-        else if (is_read(copy, attribute))
+        else if (is_read(copy->reads, copy->n_reads, attribute))
             facts[group->facts.n_facts++] = fact_of(arena, attribute, attribute->value);
         else
             facts[device->n_attributes - ++group->n_unread] =

@@ -134,6 +134,9 @@ const struct copied_group *device_copy_facts_of(struct device_copy *copy, const 
                                                 const struct device_facts *facts,
                                                 const struct copied_details *details,
                                                 const struct copied_group *before);
+/* Whether the attribute's value tells devices apart, for claims with these reads. */
+bool device_copy_tells(const struct cel_read *reads, size_t n,
+                       const struct device_attribute *attribute);
 void device_copy_facts_free(struct device_copy *copy);
 
 void device_copy_add_rule(struct device_copy *copy, const struct device_taint_facts *rule);

@@ -7,6 +7,7 @@
  */
 #include "base/hash.h"
 #include "base/mem.h"
+#include "device_copy_priv.h"
 #include "devices_priv.h"
 
 #include <stdlib.h>
@@ -26,9 +27,44 @@ bool devices_is_place_within_node(const char *attribute)
     return false;
 }
 
+enum telling { TELLS_NOTHING, TELLS_BY_NAME, TELLS_BY_VALUE };
+
+/* Where the last attributes of the device before are, the same ones are likely. */
+#define N_ATTRIBUTES_KNOWN 16
+
+/* What tells devices apart. */
+struct view {
+    const struct claims_reads *reads; /* NULL: each attribute that is no place within the node */
+    size_t work;                      /* devices and attributes that are looked at */
+    struct known_attribute {
+        const char *name;
+        char kind;
+        enum telling telling;
+    } known[N_ATTRIBUTES_KNOWN];
+};
+
+static enum telling telling_of(const struct claims_reads *reads,
+                               const struct device_attribute *attribute)
+{
+    if (devices_is_place_within_node(attribute->name))
+        return TELLS_NOTHING;
+    return !reads || device_copy_tells(reads->items, reads->n, attribute) ? TELLS_BY_VALUE
+                                                                          : TELLS_BY_NAME;
+}
+
+static enum telling tells(struct view *view, size_t i, const struct device_attribute *attribute)
+{
+    struct known_attribute *known = &view->known[i % N_ATTRIBUTES_KNOWN];
+    if (known->name != attribute->name || known->kind != attribute->value[0])
+        *known = (struct known_attribute){attribute->name, attribute->value[0],
+                                          telling_of(view->reads, attribute)};
+    return known->telling;
+}
+
 /* The digest of a place, and the run of equal devices at its end. */
 struct digest {
     struct siphash hash;
+    struct view *view;
     uint64_t device; /* of each of the run */
     uint64_t n, n_in_use;
 };
@@ -73,20 +109,28 @@ static bool shares_gpu(const struct device *device, uint64_t *ret_first)
     return n > 1;
 }
 
-static uint64_t digest_of(const struct device *device)
+static void add_attributes(struct siphash *hash, const struct device *device, struct view *view)
+{
+    view->work += 1 + device->n_attributes;
+    for (size_t i = 0; i < device->n_attributes; i++) {
+        const struct device_attribute *attribute = &device->attributes[i];
+        const enum telling telling = tells(view, i, attribute);
+        if (telling == TELLS_NOTHING)
+            continue;
+        add_pointer(hash, attribute->name);
+        add_pointer(hash, telling == TELLS_BY_VALUE ? attribute->value : NULL);
+    }
+}
+
+static uint64_t digest_of(const struct device *device, struct view *view)
 {
     struct siphash hash = siphash_begin(hash_key(), false);
     const uint64_t flags[] = {device->allows_multiple, device->lacks_attributes,
                               device->not_judged};
     add(&hash, flags, sizeof flags);
-    add_pointer(&hash, device->kind);
+    add_pointer(&hash, device->kind); /* the ranking tells GPUs of the nodes apart by it */
     add_pointer(&hash, device->details);
-    for (size_t i = 0; i < device->n_attributes; i++) {
-        if (devices_is_place_within_node(device->attributes[i].name))
-            continue;
-        add_pointer(&hash, device->attributes[i].name);
-        add_pointer(&hash, device->attributes[i].value);
-    }
+    add_attributes(&hash, device, view);
     for (size_t i = 0; i < device->n_consumptions; i++) {
         const struct consumption *consumption = &device->consumptions[i];
         add_counters(&hash, consumption->set, consumption->counters, consumption->n);
@@ -131,7 +175,7 @@ static bool add_devices(const struct kept_slice *slice, struct digest *digest)
         const struct device *device = &slice->devices[i];
         if (!is_plain(device))
             return false;
-        const uint64_t own = digest_of(device);
+        const uint64_t own = digest_of(device, digest->view);
         if (digest->n > 0 && own != digest->device)
             end_run(digest);
         digest->device = own;
@@ -199,11 +243,11 @@ static size_t slices_of(const struct device_place *place, const struct kept_slic
     return n;
 }
 
-uint64_t places_alike(const struct device_place *place)
+static uint64_t alike_in(const struct device_place *place, struct view *view)
 {
     const struct kept_slice *slices[SLICES_MAX];
     const size_t n = slices_of(place, slices);
-    struct digest digest = {.hash = siphash_begin(hash_key(), false)};
+    struct digest digest = {.hash = siphash_begin(hash_key(), false), .view = view};
     if (n == 0)
         return PLACES_ALIKE_EMPTY;
     if (n == SLICES_MAX || !place->name[0])
@@ -218,11 +262,90 @@ uint64_t places_alike(const struct device_place *place)
     return alike > PLACES_ALIKE_EMPTY ? alike : PLACES_ALIKE_EMPTY + 1;
 }
 
-uint64_t devices_alike(const struct devices *devices, const char *node_name)
+uint64_t places_alike(const struct device_place *place)
+{
+    struct view view = {.reads = NULL};
+    return alike_in(place, &view);
+}
+
+static const struct device_place *place_of(const struct devices *devices, const char *node_name)
 {
     const struct device_place *place = NULL;
     HASH_FIND_STR(devices->places, node_name, place);
+    return place;
+}
+
+static uint64_t number_of(const struct device_place *place)
+{
     if (!place)
         return PLACES_ALIKE_EMPTY;
     return place->is_queued ? 0 : place->alike;
+}
+
+uint64_t devices_alike(const struct devices *devices, const char *node_name)
+{
+    return number_of(place_of(devices, node_name));
+}
+
+/* ---- many nodes ---- */
+
+/* Devices and attributes that are looked at, in under a millisecond; as many as are read
+ * to rank (inventory/claim_nodes.c). */
+#define FIND_WORK_MAX ((size_t)30000)
+
+struct alike_nodes {
+    UT_hash_handle hh; /* by the number, which is a keyed hash already */
+    uint64_t number;
+    size_t first;
+};
+
+struct alike_search {
+    struct view view;
+    struct alike_nodes *seen;
+    struct arena *arena;
+};
+
+static struct alike_nodes *find(const struct alike_search *search, uint64_t number)
+{
+    struct alike_nodes *alike = NULL;
+    HASH_FIND_BYHASHVALUE(hh, search->seen, &number, sizeof number, (unsigned)number, alike);
+    return alike;
+}
+
+static struct alike_nodes *add_first(struct alike_search *search, uint64_t number, size_t first)
+{
+    struct alike_nodes *alike = ARENA_NEW(search->arena, struct alike_nodes);
+    *alike = (struct alike_nodes){.number = number, .first = first};
+    HASH_ADD_BYHASHVALUE(hh, search->seen, number, sizeof number, (unsigned)number, alike);
+    return alike;
+}
+
+/* Nodes whose numbers differ may be alike to claims that read little. */
+static size_t first_of_new(struct alike_search *search, const struct device_place *place,
+                           uint64_t number, size_t i)
+{
+    struct alike_nodes *alike = add_first(search, number, i);
+    if (!place || search->view.work > FIND_WORK_MAX)
+        return i;
+    const uint64_t as_read = alike_in(place, &search->view);
+    const struct alike_nodes *same = find(search, as_read);
+    alike->first = same ? same->first : add_first(search, as_read, i)->first;
+    return alike->first;
+}
+
+void devices_find_alike(const struct devices *devices, const char *const *names, size_t n,
+                        const struct claims_reads *reads, size_t *ret_first)
+{
+    struct alike_search search = {.view = {.reads = reads}, .arena = arena_new()};
+    for (size_t i = 0; i < n; i++) {
+        const struct device_place *place = place_of(devices, names[i]);
+        const uint64_t number = number_of(place);
+        const struct alike_nodes *alike = find(&search, number);
+        if (number == 0)
+            ret_first[i] = i;
+        else
+            ret_first[i] = alike ? alike->first : first_of_new(&search, place, number, i);
+    }
+    HASH_CLEAR(hh, search.seen);
+    arena_free(search.arena);
 }

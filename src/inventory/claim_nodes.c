@@ -1,19 +1,12 @@
 /* claim_nodes: see claim_nodes.h. */
 #include "claim_nodes.h"
 #include "base/mem.h"
-#include "base/table.h"
 #include "dra/devices.h"
 
 /* Nodes that stand for others, and what may be read of them (struct device_copy_nodes). Measured:
  * one with eight devices of eight attributes takes 53,000 instructions, with the allocator. */
 #define KINDS_MAX ((size_t)400)
 #define WORK_MAX ((size_t)30000)
-
-struct alike_nodes {
-    UT_hash_handle hh; /* by the number */
-    uint64_t number;
-    size_t first;
-};
 
 static bool may_be_alike(const struct claims_reads *reads)
 {
@@ -26,30 +19,22 @@ static bool may_be_alike(const struct claims_reads *reads)
     return true;
 }
 
-/* Takes the nodes that stand for others. devices NULL: none does. */
+/* Takes the nodes that stand for others. reads NULL: none does. */
 static struct device_copy_nodes find_alike(const struct claim_sources *sources,
-                                           const struct devices *devices, size_t *stands_for,
+                                           const struct devices *devices,
+                                           const struct claims_reads *reads, size_t *stands_for,
                                            struct arena *arena)
 {
     const char **names = ARENA_ARRAY(arena, const char *, sources->n_nodes + 1);
     struct device_copy_nodes nodes = {.names = names, .work = WORK_MAX};
+    if (reads)
+        devices_find_alike(devices, sources->nodes, sources->n_nodes, reads, stands_for);
     names[nodes.n++] = "";
-    struct alike_nodes *seen = NULL;
     for (size_t i = 0; i < sources->n_nodes; i++) {
-        const uint64_t number = devices ? devices_alike(devices, sources->nodes[i]) : 0;
-        struct alike_nodes *alike = NULL;
-        HASH_FIND(hh, seen, &number, sizeof number, alike);
-        stands_for[i] = alike && number > 0 ? alike->first : i;
-        if (stands_for[i] != i)
-            continue;
-        names[nodes.n++] = sources->nodes[i];
-        if (alike || number == 0)
-            continue;
-        alike = ARENA_NEW(arena, struct alike_nodes);
-        *alike = (struct alike_nodes){.number = number, .first = i};
-        HASH_ADD(hh, seen, number, sizeof number, alike);
+        stands_for[i] = reads ? stands_for[i] : i;
+        if (stands_for[i] == i)
+            names[nodes.n++] = sources->nodes[i];
     }
-    HASH_CLEAR(hh, seen);
     if (nodes.n - 1 > KINDS_MAX)
         nodes.work = 0;
     return nodes;
@@ -71,7 +56,7 @@ static struct device_copy_nodes choose(const struct claim_sources *sources,
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(sources->inventory);
     const struct devices *devices = cluster_devices(view.cluster);
     const bool may_be = reads && may_be_alike(reads) && have_own_devices(devices);
-    return find_alike(sources, may_be ? devices : NULL, stands_for, arena);
+    return find_alike(sources, devices, may_be ? reads : NULL, stands_for, arena);
 }
 
 static bool read_some(const struct claim_sources *sources, struct device_copy *copy,

@@ -309,27 +309,21 @@ static void put_random_nodes(struct fixture *fixture, struct dice *dice)
     }
 }
 
-/* What the claims take on the first node that is alike. */
-static const struct claim_takes *takes_of(const struct asking *asking,
-                                          const struct ranked_node *nodes, size_t i)
-{
-    const struct devices *devices = cluster_devices(asking->fixture->cluster);
-    size_t first = 0;
-    while (devices_alike(devices, node_name(nodes[first].node)) !=
-           devices_alike(devices, node_name(nodes[i].node)))
-        first++;
-    return claim_rules_takes(asking->rules, nodes[first].node);
-}
-
 static void check_ranks_equal(struct asking *asking, const struct ranked_node *nodes, size_t n)
 {
     const struct shape_facts facts = fixture_shape_facts(asking->fixture, "cpu=1000");
     struct fit_question question = fixture_question(asking->fixture, &facts);
     struct ranked_node alone[RANKED], shared[RANKED];
+    const struct claims_reads none = {0};
+    const char *names[RANKED];
+    size_t first[RANKED];
     question.devices = asking->rules;
+    for (size_t i = 0; i < n; i++)
+        names[i] = node_name(nodes[i].node);
+    devices_find_alike(cluster_devices(asking->fixture->cluster), names, n, &none, first);
     for (size_t i = 0; i < n; i++) {
         alone[i] = shared[i] = nodes[i];
-        shared[i].takes = takes_of(asking, nodes, i);
+        shared[i].takes = claim_rules_takes(asking->rules, nodes[first[i]].node);
     }
     rank_nodes(asking->fixture->cluster, &question, alone, n);
     rank_nodes(asking->fixture->cluster, &question, shared, n);

@@ -7,20 +7,23 @@
 
 #define DRIVER "gpu.nvidia.com"
 
-/* gpus: the GPU of each, as its physical key; NULL: not known. */
-static void add_parts(struct fixture *fixture, const char *node, size_t n, const char *const *gpus)
+struct parts {
+    const char *const *gpus; /* of each, as its physical key; NULL: not known */
+    struct device_attribute attributes[2];
+};
+
+static void add_parts_of(struct fixture *fixture, const char *node, size_t n,
+                         const struct parts *parts)
 {
     static const char *const NAMES[] = {"gpu-0", "gpu-1", "gpu-2"};
-    static const struct device_attribute ATTRIBUTES[] = {{DRIVER "/type", "sgpu"},
-                                                         {DRIVER "/memory", "q40Gi"}};
     struct device_facts devices[3];
     for (size_t i = 0; i < n; i++)
         devices[i] = (struct device_facts){.name = NAMES[i],
                                            .model = "",
                                            .profile = "",
-                                           .physical = gpus ? gpus[i] : "",
+                                           .physical = parts->gpus ? parts->gpus[i] : "",
                                            .node_name = "",
-                                           .attributes = ATTRIBUTES,
+                                           .attributes = parts->attributes,
                                            .n_attributes = 2};
     const struct slice_facts slice = {.name = node,
                                       .driver = DRIVER,
@@ -31,6 +34,12 @@ static void add_parts(struct fixture *fixture, const char *node, size_t n, const
                                       .devices = devices,
                                       .n_devices = n};
     cluster_upsert_slice(fixture->cluster, &slice);
+}
+
+static void add_parts(struct fixture *fixture, const char *node, size_t n, const char *const *gpus)
+{
+    const struct parts parts = {gpus, {{DRIVER "/type", "sgpu"}, {DRIVER "/memory", "q40Gi"}}};
+    add_parts_of(fixture, node, n, &parts);
 }
 
 static void add_slice(struct fixture *fixture, const char *node, size_t n)
@@ -274,6 +283,34 @@ static void test_parts_of_other_gpus_are_not_alike(void **state)
     assert_int_not_equal(alike(fixture, "a"), alike(fixture, "b"));
 }
 
+/* Which of three nodes stands for each, as digits, to claims that read that attribute. */
+static const char *first_to(struct fixture *fixture, const char *attribute)
+{
+    static const char *const NAMES[] = {"a", "b", "c"};
+    struct cel_read read = {false, DRIVER, attribute};
+    const struct claims_reads reads = {.items = &read, .n = 1};
+    size_t first[3];
+    devices_find_alike(cluster_devices(fixture->cluster), NAMES, 3, &reads, first);
+    return arena_printf(fixture->arena, "%zu%zu%zu", first[0], first[1], first[2]);
+}
+
+static void test_only_what_claims_read_tells_nodes_apart(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct parts nic = {NULL, {{DRIVER "/type", "snic"}, {DRIVER "/memory", "q40Gi"}}};
+    const struct parts large = {NULL, {{DRIVER "/type", "sgpu"}, {DRIVER "/memory", "q80Gi"}}};
+    add_slice(fixture, "a", 2);
+    add_parts_of(fixture, "b", 2, &nic);
+    add_slice(fixture, "c", 2);
+    assert_int_not_equal(alike(fixture, "a"), alike(fixture, "b"));
+    assert_string_equal(first_to(fixture, "type"), "010");
+    assert_string_equal(first_to(fixture, "vendor"), "000");
+    add_parts_of(fixture, "c", 2, &large); /* requests may ask for any capacity */
+    assert_string_equal(first_to(fixture, "vendor"), "002");
+    use(fixture, "b", "gpu-0");
+    assert_string_equal(first_to(fixture, "vendor"), "012");
+}
+
 static void test_a_taint_makes_a_node_like_no_other(void **state)
 {
     struct fixture *fixture = *state;
@@ -283,6 +320,9 @@ static void test_a_taint_makes_a_node_like_no_other(void **state)
     use(fixture, "a", "gpu-0");
     cluster_upsert_device_taint(fixture->cluster, &rule);
     assert_int_equal(alike(fixture, "a"), 0);
+    add_slice(fixture, "b", 3);
+    use(fixture, "b", "gpu-0");
+    assert_string_equal(first_to(fixture, "type"), "012");
     cluster_delete_device_taint(fixture->cluster, "r");
     assert_int_not_equal(alike(fixture, "a"), 0);
 }
@@ -314,6 +354,7 @@ int main(void)
         TEST(test_unknown_claims_are_not_judged),
         TEST(test_nodes_with_equal_devices_are_alike),
         TEST(test_parts_of_other_gpus_are_not_alike),
+        TEST(test_only_what_claims_read_tells_nodes_apart),
         TEST(test_a_taint_makes_a_node_like_no_other),
         TEST(test_some_nodes_are_read_alone),
         TEST(test_many_devices_of_others_spoil_only_the_answers_about_them),
