@@ -96,10 +96,41 @@ void reply_text(struct exchange *exchange, unsigned status, const char *content_
     exchange_answer_error(exchange, 500, "the answer would be larger than 1 GiB");
 }
 
+/* As in the text: the verdict, what would help, where the pods go. */
+static void order_members(json_t *judged)
+{
+    static const char *const FIRST[] = {"kind",     "namespace",     "name",
+                                        "pods",     "fits",          "verdict",
+                                        "remedies", "remediesTried", "placements"};
+    if (!json_object_get(judged, "verdict"))
+        return;
+    json_auto_t *all = json_copy(judged);
+    (void)json_object_clear(judged);
+    for (size_t i = 0; i < sizeof FIRST / sizeof *FIRST; i++) {
+        if (json_object_get(all, FIRST[i]))
+            (void)json_object_set(judged, FIRST[i], json_object_get(all, FIRST[i]));
+    }
+    (void)json_object_update_missing(judged, all);
+}
+
+/* Of all that an answer judges. */
+static void order_judged(json_t *answer)
+{
+    static const char *const LISTS[] = {"jobs", "workloads", "owners", "pods"};
+    size_t i = 0;
+    json_t *judged = NULL;
+    for (size_t list = 0; list < sizeof LISTS / sizeof *LISTS; list++) {
+        json_array_foreach (json_object_get(answer, LISTS[list]), i, judged)
+            order_members(judged);
+    }
+    order_members(json_object_get(answer, "pod"));
+}
+
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table)
 {
     if (!wants_table(exchange)) {
         size_t len = 0;
+        order_judged(value);
         char *text = json_take_text(value, JSON_INDENT(1), &len);
         exchange_answer(exchange, 200, "application/json", text, len, 0);
         return;

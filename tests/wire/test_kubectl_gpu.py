@@ -1,6 +1,7 @@
 """kubectl gpu: its answers are those of the API, from a saved cluster, by URL, and through kubectl; exit status; nothing stored reaches a
 terminal as a control character."""
 
+import itertools
 import json
 import os
 import re
@@ -65,6 +66,22 @@ def test_answers_are_those_of_the_api(service, url, words, path, query):
     for where in (url, FILE):
         assert ageless(json.loads(said(*words, *where, "-o", "json"))) == wanted
         assert ageless(yaml.safe_load(said(*words, *where, "-o", "yaml"))) == wanted
+
+
+# The order of the text: verdict, what would help, where the pods go.
+JUDGED = ("kind", "namespace", "name", "pods", "fits", "verdict", "remedies", "remediesTried", "placements")
+
+
+def test_json_has_the_order_of_the_text(url, write):
+    job = ("-f", write("job.yaml", manifest(TOO_LARGE)))
+    asked = ((("fit", *job), 1), (("pending",), 0), (("why", "big-train-0"), 0), (("what-if", "--drain", "v100-1", *job), 1))
+    for (words, status), where in itertools.product(asked, (url, FILE)):
+        answer = json.loads(said(*words, *where, "-o", "json", status=status))
+        judged = [*(each for key in ("jobs", "workloads", "owners", "pods") for each in answer.get(key, [])), *([answer["pod"]] if words[0] == "why" else [])]
+        for each in judged:
+            assert list(each)[: len([key for key in JUDGED if key in each])] == [key for key in JUDGED if key in each], words
+            assert list(each["verdict"])[:2] == ["result", "cause"]
+        assert judged and (words[0] not in ("fit", "what-if") or list(answer).index("jobs") < list(answer).index("workloads"))
 
 
 def test_claims_by_labels(start_service):
