@@ -37,12 +37,15 @@ def test_filter_names_the_quota(service):
 
 def test_usage_of_quotas_is_reported(service):
     covered = {"namespaces": 0, "unenforcedNamespaces": 0, "unenforced": []}
-    assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
+    quotas = service.get("/v1/quota").json()["quotas"]
+    for limit in quotas[0]["limits"]:
+        limit["waiting"][0].pop("remedies")
+    assert quotas == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
-    assert " ".join(lines[0]).startswith("No limit is used up, but pods wait")
-    assert lines[2:] == [["team-a", "any", GPU, "3", "6", "3", "ml", "3", "ml", "5"], ["H100", "3", "4", "1", "ml", "3", "ml", "5"]]
+    assert " ".join(lines[0]).startswith("No limit is used up; pods wait")
+    assert lines[-2:] == [["team-a", "any", GPU, "3", "6", "3", "ml", "3", "ml", "5"], ["H100", "3", "4", "1", "ml", "3", "ml", "5"]]
     wide = service.get("/v1/quota?output=table&wide=true").text.splitlines()
-    assert [line.split()[0] for line in wide[2:]] == ["team-a", "team-a"]
+    assert [line.split()[0] for line in wide[-2:]] == ["team-a", "team-a"]
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
 
 
@@ -51,7 +54,7 @@ def test_limits_that_are_used_up_come_first_in_the_text(start_over, write):
     quota = POLICY.replace("total: 6", "total: 9").replace("H100: 4", "H100: 3") + "- name: other\n  namespaces: [ml]\n  limits: [{resource: nvidia.com/gpu, total: 3}]\n"
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}
     lines = start_over(*FLEET, namespace, options=["--config", write("policy.yaml", quota)]).get("/v1/quota?output=table").text.splitlines()
-    assert lines[0] == f"2 of 3 limits are used up: team-a, H100, other, any {GPU}"
+    assert lines[0] == f"2 of 3 limits are used up: team-a, H100, other, any {GPU}; pods wait for more than is left"
     assert " ".join(lines).endswith("Pods that kube-scheduler never sends here are counted, not rejected, in ml: no label gpu-extender.io/quota=enforced for the admission policy.")
 
 
@@ -73,8 +76,14 @@ def test_who_waits_for_a_quota_and_who_uses_it(start_over, write):
     quota = POLICY.replace("[ml]", "[ml, other]")
     service = start_over(*FLEET, *pods, options=["--config", write("policy.yaml", quota)])
     (total, _) = service.get("/v1/quota").json()["quotas"][0]["limits"]
-    assert total["waiting"] == [{"namespace": "ml", "pods": 1, "gpus": 5}, {"namespace": "other", "pods": 1, "gpus": 4}]
     owners = {owner["name"]: owner for owner in service.get("/v1/pending").json()["owners"]}
+    helps = [owners[name]["remedies"] for name in ("much", "late")]
+    assert total["waiting"] == [{"namespace": "ml", "pods": 1, "gpus": 5, "remedies": helps[0]}, {"namespace": "other", "pods": 1, "gpus": 4, "remedies": helps[1]}]
+    assert [[remedy["kind"] for remedy in each] for each in helps] == [["askLess", "administrator"]] * 2
+    lines = service.get("/v1/quota?output=table&width=400").text.splitlines()
+    (first, *_) = [remedy["text"] for remedy in helps[0]]
+    assert lines[0].endswith("; pods wait for more than is left") and lines[1].startswith(f"  ml waits for 5 GPUs. Helps: {first} ("), lines
+    assert "; administrator: raise team-a to " in lines[1] and lines[2].startswith("  other waits for 4 GPUs. Helps: ")
     assert [(row["quota"], row["model"], row["left"], row["asks"]) for row in owners["much"]["verdict"]["quotas"]][:1] == [("team-a", "", 3, 5)]
     assert owners["much"]["verdict"]["quotas"][0]["users"] == [{"namespace": "ml", "used": 3}]
     assert "quotas" not in owners["large"]["verdict"]

@@ -8,6 +8,7 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "api/verdicts/remedies.h"
 #include "base/mem.h"
 #include "inventory/inventory.h"
 #include "ledger/namespace_usage.h"
@@ -221,9 +222,11 @@ void quota_json_add_users(struct inventory *inventory, json_t *quotas)
 
 #define WAITING_MAX ((size_t)10)
 
-/* Adds a pod to the entry of its namespace in [{namespace, pods, gpus}]. */
-static void add_waiting(json_t *list, const char *namespace_, json_int_t n_gpus)
+/* Adds a pod to the entry of its namespace in [{namespace, pods, gpus, remedies}]: the remedies of
+ * its first pod. */
+static void add_waiting(json_t *list, const json_t *pod, json_int_t n_gpus)
 {
+    const char *namespace_ = text_member(pod, "namespace");
     size_t i = 0;
     while (i < json_array_size(list) &&
            strcmp(text_member(json_array_get(list, i), "namespace"), namespace_) != 0)
@@ -232,7 +235,8 @@ static void add_waiting(json_t *list, const char *namespace_, json_int_t n_gpus)
     if (i == WAITING_MAX)
         return;
     if (!entry) {
-        entry = json_pack("{s:s, s:i, s:i}", "namespace", namespace_, "pods", 0, "gpus", 0);
+        entry = json_pack("{s:s, s:i, s:i, s:O}", "namespace", namespace_, "pods", 0, "gpus", 0,
+                          "remedies", json_object_get(pod, "remedies"));
         (void)json_array_append_new(list, entry);
     }
     const json_int_t pods = json_integer_value(json_object_get(entry, "pods"));
@@ -254,8 +258,7 @@ static json_t *waiting_json(const json_t *pods, const struct quota *quota,
     json_array_foreach (pods, i, pod) {
         json_array_foreach (json_object_get(json_object_get(pod, "verdict"), "quotas"), k, entry) {
             if (is_of(entry, quota, limit))
-                add_waiting(list, text_member(pod, "namespace"),
-                            json_integer_value(json_object_get(entry, "asks")));
+                add_waiting(list, pod, json_integer_value(json_object_get(entry, "asks")));
         }
     }
     return list;
@@ -398,13 +401,13 @@ static bool is_wanted(const struct cluster *fork, const struct quota *quota, con
                                           known ? known->n_labels : 0);
 }
 
-/* PendingPods, without remedies; NULL: there are no quotas. */
+/* PendingPods, with remedies for quotas; NULL: there are no quotas. */
 static json_t *pending_of(const struct api *api, const struct policy *policy, struct arena *arena)
 {
     if (policy->n_quotas == 0)
         return NULL;
     struct pod_copies copies = turns_copy_all(api->inventory, arena);
-    return pending_answer(api, &copies, arena);
+    return pending_answer(api, &copies, true, arena);
 }
 
 static void add_members(const struct api *api, const struct cluster *fork,
@@ -565,15 +568,66 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
                                arena);
         }
     }
-    if (full.n == 0)
-        table_write_sentence(is_awaited ? "No limit is used up, but pods wait for more than is left"
-                                        : "No limit is used up",
-                             0, out);
-    else
-        table_write_sentence(arena_printf(arena, "%zu of %zu limits %s %s: %s", full.n, n,
+    const char *text = full.n == 0
+                           ? "No limit is used up"
+                           : arena_printf(arena, "%zu of %zu limits %s %s: %s", full.n, n,
                                           full.n == 1 ? "is" : "are",
-                                          full_text(full.n, is_exceeded), text_names(&full, arena)),
-                             0, out);
+                                          full_text(full.n, is_exceeded), text_names(&full, arena));
+    table_write_sentence(
+        arena_printf(arena, "%s%s", text, is_awaited ? "; pods wait for more than is left" : ""), 0,
+        out);
+}
+
+/* "ml waits for 8 H100. Helps: ask for 4 GPUs (h100-1); administrator: raise ml to 8 H100." */
+static void write_waiting(const json_t *limit, const json_t *entry, struct arena *arena,
+                          struct buf *out)
+{
+    const char *model = text_member(limit, "model");
+    const char *n_gpus = text_number(entry, "gpus", arena);
+    const char *helps = "";
+    size_t i = 0;
+    json_t *remedy = NULL;
+    json_array_foreach (json_object_get(entry, "remedies"), i, remedy)
+        helps = arena_printf(arena, "%s%s%s", helps,
+                             helps[0] ? "; " : " Helps: ", remedies_short(remedy, arena));
+    table_write_line(arena_printf(arena, "%s waits for %s %s.%s%s", text_member(entry, "namespace"),
+                                  n_gpus,
+                                  model[0]                   ? model
+                                  : strcmp(n_gpus, "1") == 0 ? "GPU"
+                                                             : "GPUs",
+                                  helps, helps[0] ? "." : ""),
+                     strlen("  "), TABLE_MORE, out);
+}
+
+#define WAITING_SHOWN 3
+
+/* Each namespace once, with its first limit. */
+static void write_waiting_for(const json_t *limit, json_t *seen, struct arena *arena,
+                              struct buf *out)
+{
+    size_t i = 0;
+    json_t *entry = NULL;
+    json_array_foreach (json_object_get(limit, "waiting"), i, entry) {
+        const char *name = text_member(entry, "namespace");
+        if (!json_object_get(seen, name) && json_object_size(seen) < WAITING_SHOWN)
+            write_waiting(limit, entry, arena, out);
+        (void)json_object_set_new(seen, name, json_true());
+    }
+}
+
+static void write_waiting_all(const json_t *quotas, struct arena *arena, struct buf *out)
+{
+    json_auto_t *seen = json_object();
+    size_t i = 0;
+    size_t j = 0;
+    json_t *quota = NULL;
+    json_t *limit = NULL;
+    json_array_foreach (quotas, i, quota) {
+        json_array_foreach (json_object_get(quota, "limits"), j, limit)
+            write_waiting_for(limit, seen, arena, out);
+    }
+    if (json_object_size(seen) > WAITING_SHOWN)
+        buf_printf(out, "  %zu more namespaces wait.\n", json_object_size(seen) - WAITING_SHOWN);
 }
 
 /* Once for all quotas. */
@@ -634,6 +688,7 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
         return;
     }
     write_headline(quotas, arena, out);
+    write_waiting_all(quotas, arena, out);
     table_write(table, out);
     write_unenforced(quotas, arena, out);
 }

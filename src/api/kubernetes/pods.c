@@ -242,7 +242,7 @@ bool pods_find_pending(const struct objects_query *query, struct objects *object
     struct inventory *inventory = query->api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct pod_copies copies = copy_page(query, objects, admits_pending);
-    json_t *answer = pending_answer(query->api, &copies, query->arena);
+    json_t *answer = pending_answer(query->api, &copies, false, query->arena);
     size_t i = 0;
     json_t *pod = NULL;
     /* The pods are in the order of the copies, which pending_answer() has sorted. */

@@ -32,6 +32,7 @@ struct pending {
     const struct pod_copies *copies;
     struct groups *groups;        /* NULL: none are planned */
     struct pod_remedies remedies; /* inventory NULL: none are searched */
+    bool helps_all;               /* and not only pods that a quota keeps waiting */
     size_t n_left;                /* remaining budget of verdicts */
     size_t n_not_judged;
 };
@@ -183,6 +184,11 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
     return pods;
 }
 
+static bool is_wanted_help(const struct pending *pending, const struct pod_copy *copy)
+{
+    return pending->helps_all || (copy->headline && copy->headline->cause == CAUSE_QUOTA);
+}
+
 /* Owners come in the order of their first pods. */
 static void add_remedies(void *context, size_t i, json_int_t n, json_t *owner)
 {
@@ -190,9 +196,9 @@ static void add_remedies(void *context, size_t i, json_int_t n, json_t *owner)
     const struct pod_copy *copy = &pending->copies->items[i];
     struct pod_remedies *remedies = &pending->remedies;
     remedies_add_none(owner);
-    if (remedies->inventory && remedies->trials_left > 0 && !copy->pod.refusal &&
-        !copy->reserved_node && !copy->shape->facts.over && pay_for_peers(pending, copy->peers) &&
-        pay(pending, &copy->shape->facts))
+    if (remedies->inventory && remedies->trials_left > 0 && is_wanted_help(pending, copy) &&
+        !copy->pod.refusal && !copy->reserved_node && !copy->shape->facts.over &&
+        pay_for_peers(pending, copy->peers) && pay(pending, &copy->shape->facts))
         pod_json_add_remedies(&pending->report, remedies, copy, n, owner);
 }
 
@@ -251,8 +257,9 @@ static enum peers_wanted peers_wanted(const struct pod_copies *copies, const str
     return all && pod_copy_peers_wanted(all) > wanted ? pod_copy_peers_wanted(all) : wanted;
 }
 
+/* all NULL: pods are not placed in turn, and remedies are tried only for quotas, if at all. */
 static json_t *answer_of(const struct api *api, struct pod_copies *copies, struct pod_copies *all,
-                         struct arena *arena)
+                         bool helps, struct arena *arena)
 {
     struct inventory *inventory = api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
@@ -267,10 +274,11 @@ static json_t *answer_of(const struct api *api, struct pod_copies *copies, struc
         .groups = api->groups,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
-    pending.remedies = (struct pod_remedies){.inventory = all ? inventory : NULL,
+    pending.remedies = (struct pod_remedies){.inventory = helps ? inventory : NULL,
                                              .fork = fork,
                                              .candidates = &pending.candidates,
                                              .trials_left = TRIAL_VERDICTS_OF_ANSWER};
+    pending.helps_all = all != NULL;
     json_t *answer = pending_json(copies, all, &pending);
     claim_lookup_free(claims);
     inventory_fork_free(inventory, fork);
@@ -278,9 +286,10 @@ static json_t *answer_of(const struct api *api, struct pod_copies *copies, struc
     return answer;
 }
 
-json_t *pending_answer(const struct api *api, struct pod_copies *copies, struct arena *arena)
+json_t *pending_answer(const struct api *api, struct pod_copies *copies, bool helps,
+                       struct arena *arena)
 {
-    return answer_of(api, copies, NULL, arena);
+    return answer_of(api, copies, NULL, helps, arena);
 }
 
 struct wanted_pods {
@@ -324,7 +333,7 @@ void api_pending(void *context, struct exchange *exchange)
     struct pod_copies others = {.n = 0};
     if (!lists_all)
         others = turns_copy_all(api->inventory, arena);
-    json_t *answer = answer_of(api, &copies, lists_all ? &copies : &others, arena);
+    json_t *answer = answer_of(api, &copies, lists_all ? &copies : &others, true, arena);
     pod_copy_fini(&others);
     add_users(api, answer);
     query_names_add(api, exchange, answer);

@@ -68,8 +68,10 @@ json_t *explain_answer(struct inventory *inventory, const struct explain_questio
 
 /* ---- pending pods and their verdicts ---- */
 
-/* The answer of GET /v1/pending for these pods, by priority and age. Ends the copies. */
-json_t *pending_answer(const struct api *api, struct pod_copies *copies, struct arena *arena);
+/* The answer of GET /v1/pending for these pods, by priority and age, but each judged by itself.
+ * helps: with remedies for those that a quota keeps waiting. Ends the copies. */
+json_t *pending_answer(const struct api *api, struct pod_copies *copies, bool helps,
+                       struct arena *arena);
 
 /* ---- what it costs to judge a pod, estimated in advance, for the limits of an answer ---- */
 

@@ -132,19 +132,6 @@ static const char *wait_text(json_int_t waits_s, struct arena *arena)
     return arena_printf(arena, "%.*s", (int)strcspn(age, "smhd") + 1, age);
 }
 
-/* "accept H100-80GB-HBM3 too (h100-1)" */
-static const char *remedy_text(const json_t *remedy, struct arena *arena)
-{
-    const bool is_admin = strcmp(text_member(remedy, "kind"), "administrator") == 0;
-    const char *node = json_string_value(json_array_get(json_object_get(remedy, "nodes"), 0));
-    const char *text =
-        arena_printf(arena, "%s%s", is_admin ? "administrator: " : "", text_member(remedy, "text"));
-    if (!node || strstr(text, node) ||
-        json_integer_value(json_object_get(remedy, "nodeCount")) != 1)
-        return text;
-    return arena_printf(arena, "%s (%s)", text, node);
-}
-
 /* " Used by ml 11, research 2." of the first limit that is short; "": none is. */
 static const char *users_text(const json_t *verdict, struct arena *arena)
 {
@@ -170,7 +157,8 @@ static const char *note_of(const json_t *owner, struct arena *arena)
         text = arena_printf(arena, "%s of %s pods fit. %s", text_number(owner, "fits", arena),
                             text_number(owner, "pods", arena), text);
     text = arena_printf(arena, "%s%s", text, users_text(verdict, arena));
-    return remedy ? arena_printf(arena, "%s Helps: %s.", text, remedy_text(remedy, arena)) : text;
+    return remedy ? arena_printf(arena, "%s Helps: %s.", text, remedies_short(remedy, arena))
+                  : text;
 }
 
 static void write_owners(const json_t *pending, struct arena *arena, struct buf *out)

@@ -270,6 +270,18 @@ static const char *places_text(const json_t *remedy, struct arena *arena)
     return arena_printf(arena, ": %s on %s", who, text);
 }
 
+const char *remedies_short(const json_t *remedy, struct arena *arena)
+{
+    const bool is_admin = strcmp(text_member(remedy, "kind"), "administrator") == 0;
+    const char *node = json_string_value(json_array_get(json_object_get(remedy, "nodes"), 0));
+    const char *text =
+        arena_printf(arena, "%s%s", is_admin ? "administrator: " : "", text_member(remedy, "text"));
+    if (!node || strstr(text, node) ||
+        json_integer_value(json_object_get(remedy, "nodeCount")) != 1)
+        return text;
+    return arena_printf(arena, "%s (%s)", text, node);
+}
+
 void remedies_write(const json_t *json, struct arena *arena, struct buf *out)
 {
     const json_t *remedies = json_object_get(json, "remedies");

@@ -45,6 +45,8 @@ void remedies_add_none(json_t *json);
 /* Adds one that is known without a trial: n pods fit with it, the first on the node; or it lets
  * them be judged, node NULL. */
 void remedies_add_one(json_t *json, const char *text, const struct node *node, int64_t n);
+/* One of them in a sentence: "accept H100-80GB-HBM3 too (h100-1)" */
+const char *remedies_short(const json_t *remedy, struct arena *arena);
 /* Writes them under a heading; nothing if there is nothing to say. */
 void remedies_write(const json_t *json, struct arena *arena, struct buf *out);
 
