@@ -49,6 +49,41 @@ def test_answers_are_those_of_the_api(service, words, changes, status):
     assert as_of_now(said("what-if", *words, *url, "-o", "json", status=status)) == as_of_now(wanted) + "\n" * (not wanted.endswith("\n"))
 
 
+TRAIN = """apiVersion: batch/v1
+kind: Job
+metadata: {name: llama, namespace: ml-training}
+spec:
+  parallelism: 4
+  completions: 4
+  template: {spec: {containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 8, cpu: 64, memory: 512Gi}}}]}}
+"""
+
+
+def test_the_headline_answers_the_manifest(write):
+    """Then what changes, and what that does to others; in JSON, too."""
+    job = ("what-if", "--add-nodes", "h100-1=3", "--drain", "l4-1", "-f", write("job.yaml", TRAIN), *FILE)
+    assert said(*job, env={"COLUMNS": "120"}).splitlines()[:5] == [
+        "FITS  Job ml-training/llama: 4 of 4 pods, without the changes 1",
+        "      No more would fit. Asks for 8 nvidia.com/gpu, 64 cpu, 512Gi memory.",
+        "      Changes: 3 more nodes like h100-1, drain l4-1.",
+        "Displaced pods: 1 of 1 fit. Waiting pods: 0 of 1 fit, as before. H100-80GB-HBM3: 8 usable, 32 with the changes, 0 after",
+        "the manifest. L4: 2 usable, 0 with the changes. V100: 6 usable, 4 with the changes.",
+    ]  # fmt: skip
+    answer = json.loads(said(*job, "-o", "json"))
+    assert answer["summary"].startswith("Job ml-training/llama: 4 of 4 replicas") and list(answer).index("jobs") < list(answer).index("changes")
+    assert answer["changesSummary"] == "the displaced pod finds a place; the pending pod finds no place, with and without the changes"
+    free = {key: [model["free"] for model in answer["fragmentation"][key] if model["model"].startswith("H100")] for key in ("before", "after", "afterWorkloads")}
+    assert free == {"before": [8], "after": [32], "afterWorkloads": [0]}
+    two = said("what-if", "--cordon", "h100-1", "-f", write("two.yaml", TRAIN + "---\n" + TRAIN.replace("llama", "other")), *FILE, status=1).splitlines()
+    assert two[0] == "0 of 2 workloads fit" and two[1] == "Changes: cordon h100-1." and two[2].startswith("Waiting pods: 0 of 1 fit, as before.")
+    assert two[4].startswith("DOES NOT FIT ") and not any(line.strip().startswith("Changes") for line in two[4:])
+
+
+def test_without_a_manifest_the_headline_is_that_of_the_changes():
+    answer = json.loads(said("what-if", "--add-nodes", "h100-1", *FILE, "-o", "json"))
+    assert answer["summary"] == answer["changesSummary"] and "afterWorkloads" not in answer["fragmentation"]
+
+
 def test_node_groups_are_those_of_the_api(service):
     url = ("--url", f"http://{service.address}")
     wanted = ageless(service.get("/v1/node-groups").json())

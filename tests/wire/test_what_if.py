@@ -138,6 +138,8 @@ def test_quota_and_fragmentation_are_those_without_the_workloads(with_quota, cha
     assert alone["quota"] == {"before": [limit | {"used": 7}], "after": [limit | {"used": used}]}
     joined = ask(with_quota, *changes, workloads=[pod("new", 1)])
     assert joined["workloads"][0]["placed"] == 1
+    (left,) = joined["fragmentation"].pop("afterWorkloads")
+    assert left["free"] == sum(each["free"] for each in alone["fragmentation"]["after"]) - 1
     assert (joined["quota"], joined["fragmentation"]) == (alone["quota"], alone["fragmentation"])
 
 

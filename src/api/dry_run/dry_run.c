@@ -675,7 +675,7 @@ void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, 
     write_mistakes(answer, arena, out);
     if (json_array_size(json_object_get(answer, "jobs")) == 0)
         table_write_line(text_member(answer, "summary"), 0, 0, out);
-    dry_run_write_jobs(answer, wide, arena, out);
+    dry_run_write_jobs(answer, &(struct job_changes){"", ""}, wide, arena, out);
     dry_run_write_warnings(answer, arena, out);
 }
 

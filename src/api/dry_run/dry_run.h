@@ -40,7 +40,12 @@ struct workloads_question {
 json_t *dry_run_judge(const struct workloads_question *question, struct arena *arena);
 /* What was skipped, not understood, or is probably a mistake, as text. */
 void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
+/* Sentences about the changes of a what-if, and about what they do to others; "": none. */
+struct job_changes {
+    const char *changes, *others;
+};
 /* The verdicts of such an answer as text, the failing ones first (job_table.c). */
-void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+void dry_run_write_jobs(const json_t *answer, const struct job_changes *of, bool wide,
+                        struct arena *arena, struct buf *out);
 
 #endif

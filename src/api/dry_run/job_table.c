@@ -339,11 +339,18 @@ static bool is_about_nodes(const json_t *verdict)
            strcmp(text_member(verdict, "cause"), "missing") != 0;
 }
 
-static void write_job(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
-                      struct buf *out)
+/* Below the verdict, or below the line that counts several. */
+static void write_changes(const struct job_changes *of, size_t indent, struct arena *arena,
+                          struct buf *out)
+{
+    table_write_sentence(text_one_line(of->changes, arena), indent, out);
+    table_write_sentence(text_one_line(of->others, arena), 0, out);
+}
+
+static void write_rest(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
+                       struct buf *out)
 {
     const size_t n = json_array_size(json_object_get(job, "workloads"));
-    write_verdict(answer, job, arena, out);
     remedies_write(job, arena, out);
     if (is_about_nodes(json_object_get(job, "verdict"))) {
         write_placements(answer, job, wide, arena, out);
@@ -359,7 +366,8 @@ static void write_job(const json_t *answer, const json_t *job, bool wide, struct
     }
 }
 
-void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+void dry_run_write_jobs(const json_t *answer, const struct job_changes *of, bool wide,
+                        struct arena *arena, struct buf *out)
 {
     const json_t *jobs = json_object_get(answer, "jobs");
     const size_t n = json_array_size(jobs);
@@ -370,8 +378,10 @@ void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, st
         table_write_sentence(text_one_line(left_out, arena), 0, out);
     for (size_t i = 0; i < n; i++)
         n_fitting += fits(json_array_get(jobs, i));
-    if (n > 1)
+    if (n > 1) {
         buf_printf(out, "%zu of %zu workloads fit\n", n_fitting, n);
+        write_changes(of, 0, arena, out);
+    }
     for (size_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n; i++) {
             const json_t *job = json_array_get(jobs, i);
@@ -379,7 +389,11 @@ void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, st
                 continue;
             buf_add_text(out, is_first ? "" : "\n");
             is_first = false;
-            write_job(answer, job, wide, arena, out);
+            write_verdict(answer, job, arena, out);
+            if (n == 1)
+                write_changes(of, strlen(headline_words(json_object_get(job, "verdict"))) + 2,
+                              arena, out);
+            write_rest(answer, job, wide, arena, out);
         }
     }
 }

@@ -558,8 +558,8 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
     return json_pack(
         "{s:s, s:O, s:o, s:{s:I, s:I}, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o, "
         "s:o, s:o*}",
-        "summary", summary_of(&displaced, &pending, n_pending, arena), "changes", applied->changes,
-        "displaced", displaced_json(applied, after), "displacedCounts", "pods",
+        "changesSummary", summary_of(&displaced, &pending, n_pending, arena), "changes",
+        applied->changes, "displaced", displaced_json(applied, after), "displacedCounts", "pods",
         (json_int_t)displaced.n, "fit", (json_int_t)displaced.n_placed, "pending", "before",
         counts_json(&what_if->before, pending.n_before), "after",
         counts_json(after, pending.n_after), "nowRun", pending.now_run, "noLonger",
@@ -606,6 +606,13 @@ static void add_counts_before(const struct what_if *what_if, json_t *jobs)
                               json_object_get(json_array_get(what_if->jobs, i), "fits"));
 }
 
+/* fork: with the workloads. */
+static void add_free_after(json_t *fragmentation, const struct cluster *fork, struct arena *arena)
+{
+    const struct fragmentations all = fragmentation_of(fork, arena);
+    (void)json_object_set_new(fragmentation, "afterWorkloads", fragmentation_json_list(&all));
+}
+
 /* Places all on the changed copy. */
 static void answer(struct what_if *what_if)
 {
@@ -617,14 +624,19 @@ static void answer(struct what_if *what_if)
     if (!dry_run_is_too_much(list, fork, what_if->exchange)) {
         json_t *json = provenance_json(&provenance);
         provenance_add_claims(&provenance, json);
-        (void)json_object_update_new(json, compared_json(what_if, &after, fork));
+        json_t *compared = compared_json(what_if, &after, fork);
         /* This places the workloads on the fork. */
         json_t *workloads = judge_workloads(what_if, &provenance, fork, false);
         add_counts_before(what_if, json_object_get(workloads, "jobs"));
         (void)json_array_extend(what_if->warnings, json_object_get(workloads, "warnings"));
         (void)json_object_set(workloads, "warnings", what_if->warnings);
-        (void)json_object_del(workloads, "summary");
+        if (json_array_size(json_object_get(workloads, "jobs")) > 0)
+            add_free_after(json_object_get(compared, "fragmentation"), fork, what_if->arena);
+        else
+            (void)json_object_set(workloads, "summary",
+                                  json_object_get(compared, "changesSummary"));
         (void)json_object_update_new(json, workloads);
+        (void)json_object_update_new(json, compared);
         reply(what_if->exchange, json, tables_write_what_if);
     }
     pod_copy_fini(&after.copies);

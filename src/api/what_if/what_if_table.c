@@ -203,17 +203,84 @@ static const char *changes_text(const json_t *answer, struct arena *arena)
     return text_names(&shown, arena);
 }
 
+/* " Waiting pods: 0 of 1 fit, as before."; "": there are none. */
+static const char *pending_text(const json_t *pending, struct arena *arena)
+{
+    const json_t *before = json_object_get(pending, "before");
+    const json_t *after = json_object_get(pending, "after");
+    const char *text = "as before";
+    if (json_integer_value(json_object_get(before, "pods")) == 0)
+        return "";
+    if (!json_equal(json_object_get(before, "fit"), json_object_get(after, "fit")))
+        text = arena_printf(arena, "without the changes %s", text_number(before, "fit", arena));
+    return arena_printf(arena, " Waiting pods: %s of %s fit, %s.", text_number(after, "fit", arena),
+                        text_number(before, "pods", arena), text);
+}
+
+#define MODELS_TOLD 3
+
+/* " H100: 8 usable, 32 with the changes, 0 after the job."; "": as before. */
+static const char *free_text(const json_t *before, const json_t *after, const json_t *last,
+                             struct arena *arena)
+{
+    const json_int_t n_before = json_integer_value(json_object_get(before, "usable"));
+    const json_int_t n_after = json_integer_value(json_object_get(after, "usable"));
+    const json_int_t n_last = json_integer_value(json_object_get(last, "usable"));
+    const json_t *known = after ? after : before;
+    const char *model = text_member(known, "model");
+    if (n_before == n_after && n_after == n_last)
+        return "";
+    const char *text =
+        arena_printf(arena, " %s: %lld usable", *model ? model : text_member(known, "resource"),
+                     (long long)n_before);
+    if (n_after != n_before)
+        text = arena_printf(arena, "%s, %lld with the changes", text, (long long)n_after);
+    if (n_last != n_after)
+        text = arena_printf(arena, "%s, %lld after the manifest", text, (long long)n_last);
+    return arena_printf(arena, "%s.", text);
+}
+
+/* Of the first models whose usable GPUs differ. */
+static const char *models_text(const json_t *fragmentation, struct arena *arena)
+{
+    static const char *const KEYS[] = {"resource", "model", NULL};
+    const char *text = "";
+    size_t n = 0;
+    size_t i = 0;
+    json_t *last = NULL;
+    json_array_foreach (json_object_get(fragmentation, "afterWorkloads"), i, last) {
+        const char *told =
+            free_text(find_same(json_object_get(fragmentation, "before"), last, KEYS),
+                      find_same(json_object_get(fragmentation, "after"), last, KEYS), last, arena);
+        if (*told && n++ < MODELS_TOLD)
+            text = arena_printf(arena, "%s%s", text, told);
+    }
+    return text;
+}
+
+/* "Displaced pods: 1 of 1 fit. Waiting pods: ..." */
+static const char *others_text(const json_t *answer, struct arena *arena)
+{
+    const json_t *counts = json_object_get(answer, "displacedCounts");
+    const char *text = "";
+    if (json_integer_value(json_object_get(counts, "pods")) > 0)
+        text = arena_printf(arena, " Displaced pods: %s of %s fit.",
+                            text_number(counts, "fit", arena), text_number(counts, "pods", arena));
+    text =
+        arena_printf(arena, "%s%s%s", text, pending_text(json_object_get(answer, "pending"), arena),
+                     models_text(json_object_get(answer, "fragmentation"), arena));
+    return text + (*text == ' ');
+}
+
 /* The headline answers the manifest, if there is one. */
 static void write_head(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     const char *changes = changes_text(answer, arena);
+    const struct job_changes of = {*changes ? arena_printf(arena, "Changes: %s.", changes) : "",
+                                   others_text(answer, arena)};
     if (json_array_size(json_object_get(answer, "jobs")) == 0)
-        return;
-    dry_run_write_jobs(answer, wide, arena, out);
-    buf_add_text(out, "\n");
-    if (changes[0])
-        table_write_sentence(text_one_line(arena_printf(arena, "Changes: %s.", changes), arena), 0,
-                             out);
+        table_write_line(text_member(answer, "summary"), 0, 0, out);
+    dry_run_write_jobs(answer, &of, wide, arena, out);
 }
 
 void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
@@ -221,7 +288,6 @@ void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, 
     const json_t *pending = json_object_get(answer, "pending");
     provenance_write_warning(answer, arena, out);
     write_head(answer, wide, arena, out);
-    table_write_line(text_member(answer, "summary"), 0, 0, out);
     text_write_list(json_object_get(answer, "notChecked"), "", arena, out);
     write_budgets(json_object_get(answer, "disruptionBudgets"), wide, arena, out);
     write_pods(json_object_get(answer, "displaced"), "Displaced", wide, arena, out);
