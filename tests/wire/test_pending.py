@@ -350,7 +350,7 @@ def test_a_quota_and_room_that_lack_together(start_over, write):
     waiting = [pod("p", 8), pod("runs", 3, spec={"nodeName": "a"})]
     service = start_over(node("a", 8), *waiting, options=["--config", write("quota.yaml", QUOTA)])
     verdict = pods_of(service)["p"]["verdict"]
-    assert verdict["text"] == "Quota small leaves 1 GPU in all; it asks for 8. The nearest node, a, lacks 3 GPUs."
+    assert verdict["text"] == "Quota small leaves 1 GPU in all; it asks for 8. a lacks 3 GPUs, too."
     assert (verdict["cause"], verdict["lacks"]) == ("quota", {"nvidia.com/gpu": 3})
 
 

@@ -84,7 +84,7 @@ def test_who_waits_for_a_quota_and_who_uses_it(start_over, write):
     (first, *_) = [remedy["text"] for remedy in helps[0]]
     assert lines[0].endswith("; pods wait for more than is left") and lines[1].startswith(f"  ml waits for 5 GPUs. Helps: {first} ("), lines
     assert "; administrator: raise team-a to " in lines[1] and lines[2].startswith("  other waits for 4 GPUs. Helps: ")
-    assert [(row["quota"], row["model"], row["left"], row["asks"]) for row in owners["much"]["verdict"]["quotas"]][:1] == [("team-a", "", 3, 5)]
+    assert [(row["quota"], row["model"], row["left"], row["asks"]) for row in owners["much"]["verdict"]["quotas"]][:2] == [("team-a", "H100", 1, 5), ("team-a", "", 3, 5)]
     assert owners["much"]["verdict"]["quotas"][0]["users"] == [{"namespace": "ml", "used": 3}]
     assert "quotas" not in owners["large"]["verdict"]
     assert "asks for 5. Used by ml 3. Helps: ask for" in " ".join(service.get("/v1/pending?output=table").text.split())

@@ -77,6 +77,28 @@ def test_all_limits_that_a_pod_breaks_are_named(quota_service):
     assert "research-and-ml" in found["text"] and "4 H100" in found["text"] and "7 GPUs in all" in found["text"]
 
 
+QUOTAS = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+- {name: one, namespaces: [ml], limits: [{total: 7, models: {H100: 4}}]}
+- {name: two, namespaces: [ml, other], limits: [{total: 2}]}
+- {name: three, namespaces: [ml], limits: [{total: 3}]}
+"""
+
+
+@pytest.mark.parametrize("cpu, too", [(1, ""), (99, " h lacks 35 CPU, too.")])
+def test_all_limits_of_all_quotas(start_over, write, cpu, too):
+    """The nearest first, in few words; the remedy raises them all."""
+    service = start_over(node("h", 8, "H100", status={"allocatable": {"cpu": "64", GPU: "8", "pods": "99"}}), options=["--config", write("policy.yaml", QUOTAS)])
+    (job,) = jobs_of(service, with_cpu(cpu))
+    text = job["verdict"]["text"]
+    assert text == "Quota two leaves 2 GPUs, three 3 GPUs, one 4 H100 and 7 GPUs; it asks for 8." + too
+    assert len(text.split()) - len(("two", "three", "one", "H100")) <= WORDS + len(too.split()), text
+    assert [(row["quota"], row["left"]) for row in job["verdict"]["quotas"]] == [("two", 2), ("three", 3), ("one", 4), ("one", 7)]
+    (raised,) = [remedy["text"] for remedy in job["remedies"] if remedy["kind"] == "administrator"] or [""]
+    assert raised == ("" if too else "raise one to 8 GPUs in all and 8 H100 and raise two to 8 GPUs in all and raise three to 8 GPUs in all")
+
+
 def test_a_pending_pod_has_the_same_verdict(service):
     owners = service.get("/v1/pending").json()["owners"]
     found = {owner["name"]: owner["verdict"] for owner in owners}["big-train-0"]
@@ -88,6 +110,12 @@ def test_how_long_it_waits_is_said_in_one_unit(service):
     """As in the column of pending."""
     text = service.get("/v1/explain?namespace=ml-training&name=big-train-0&output=table").text
     assert re.match(r"DOES NOT FIT  Pod ml-training/big-train-0: waits for \d+d\n", text), text
+
+
+def with_cpu(cpu):
+    asking = pod("new", 8)
+    limits(asking)["cpu"] = str(cpu)
+    return asking
 
 
 def test_a_pod_that_was_made_just_now(start_over):

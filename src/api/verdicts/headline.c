@@ -1,6 +1,7 @@
 /* headline: see headline.h. First the words, then a sentence for each cause. */
 #include "api/verdicts/headline.h"
 #include "api/text.h"
+#include "base/mem.h"
 #include "decide/claim_rules.h"
 #include "decide/quota.h"
 #include "ledger/admit.h"
@@ -8,6 +9,7 @@
 #include "types/quantity.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- words ---- */
@@ -264,28 +266,81 @@ const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_
     return arena_printf(arena, "%" PRId64 " GPU%s in all%s", n, n == 1 ? "" : "s", end);
 }
 
-static const char *left_text(const struct teller *teller, const struct quota_short *lack)
+static int compare_shorts(const void *a, const void *b)
 {
-    return headline_limit(lack->limit, lack->borrows, lack->left > 0 ? lack->left : 0,
-                          teller->arena);
+    const struct quota_short *x = a;
+    const struct quota_short *y = b;
+    const int64_t left[] = {x->left > 0 ? x->left : 0, y->left > 0 ? y->left : 0};
+    if (left[0] != left[1])
+        return left[0] < left[1] ? -1 : 1;
+    if (!x->limit->model != !y->limit->model)
+        return x->limit->model ? -1 : 1;
+    return (x->next > y->next) - (x->next < y->next);
+}
+
+/* All limits that one more pod breaks on the node. Those that leave least come first. */
+static size_t shorts_of(const struct fit_question *asked, const struct node *node,
+                        struct arena *arena, const struct quota_short **ret_shorts)
+{
+    struct quota_short lack = {0};
+    size_t n = 0;
+    while (quota_next_short(asked->quota, node, &lack))
+        n++;
+    struct quota_short *shorts = ARENA_ARRAY(arena, struct quota_short, n);
+    lack = (struct quota_short){0};
+    for (size_t i = 0; i < n && quota_next_short(asked->quota, node, &lack); i++)
+        shorts[i] = lack;
+    if (n > 1)
+        qsort(shorts, n, sizeof *shorts, compare_shorts);
+    *ret_shorts = shorts;
+    return n;
+}
+
+static const char *short_text(const struct quota_short *lack, bool is_brief, struct arena *arena)
+{
+    const int64_t left = lack->left > 0 ? lack->left : 0;
+    if (is_brief && !lack->limit->model && !lack->borrows)
+        return arena_printf(arena, "%" PRId64 " GPU%s", left, left == 1 ? "" : "s");
+    return headline_limit(lack->limit, lack->borrows, left, arena);
+}
+
+/* "4 H100 and 7 GPUs in all": of the quota of shorts[at]; of several quotas without "in all". "":
+ * it is that of one before. */
+static const char *left_text(const struct quota_short *shorts, size_t n, size_t at,
+                             struct arena *arena)
+{
+    const struct quota *quota = shorts[at].quota;
+    const char *text = "";
+    bool is_only = true;
+    for (size_t i = 0; i < n; i++)
+        is_only = is_only && shorts[i].quota == quota;
+    for (size_t i = 0; i < n; i++) {
+        if (shorts[i].quota != quota)
+            continue;
+        if (i < at)
+            return "";
+        text = arena_printf(arena, "%s%s%s", text, text[0] ? " and " : "",
+                            short_text(&shorts[i], !is_only, arena));
+    }
+    return text;
 }
 
 static const char *quota_sentence(const struct teller *teller)
 {
-    struct quota_short lack = {0};
+    const struct quota_short *shorts = NULL;
+    struct arena *arena = teller->arena;
+    const size_t n = shorts_of(teller->asked, teller->found.node, arena, &shorts);
     const char *text = "";
-    const char *quota = "";
-    while (quota_next_short(teller->asked->quota, teller->found.node, &lack)) {
-        if (text[0] && strcmp(quota, lack.quota->name) != 0)
-            return arena_printf(teller->arena, "%s, quota %s %s; it asks for %" PRId64 ".", text,
-                                lack.quota->name, left_text(teller, &lack), lack.need);
-        text = text[0] ? arena_printf(teller->arena, "%s and %s", text, left_text(teller, &lack))
-                       : arena_printf(teller->arena, "Quota %s leaves %s", lack.quota->name,
-                                      left_text(teller, &lack));
-        quota = lack.quota->name;
+    int64_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *left = left_text(shorts, n, i, arena);
+        const char *begin = text[0] ? ", " : "Quota ";
+        if (left[0])
+            text = arena_printf(arena, "%s%s%s%s%s", text, begin, shorts[i].quota->name,
+                                text[0] ? " " : " leaves ", left);
+        most = shorts[i].need > most ? shorts[i].need : most;
     }
-    return text[0] ? arena_printf(teller->arena, "%s; it asks for %" PRId64 ".", text, lack.need)
-                   : NULL;
+    return text[0] ? arena_printf(arena, "%s; it asks for %" PRId64 ".", text, most) : NULL;
 }
 
 /* All that the nearest node lacks, and what quotas lack there. */
@@ -295,8 +350,11 @@ static const char *amounts_sentence(const struct teller *teller)
     const char *quota = quota_sentence(teller);
     if (!lacks || (quota && teller->question->is_next))
         return quota;
-    return arena_printf(teller->arena, "%s%sThe nearest node%s, %s, lacks %s.", quota ? quota : "",
-                        quota ? " " : "", teller->question->is_next ? " for the next" : "",
+    if (quota)
+        return arena_printf(teller->arena, "%s %s lacks %s, too.", quota,
+                            node_name(teller->found.node), lacks);
+    return arena_printf(teller->arena, "The nearest node%s, %s, lacks %s.",
+                        teller->question->is_next ? " for the next" : "",
                         node_name(teller->found.node), lacks);
 }
 
@@ -660,17 +718,19 @@ static int64_t gpus_of(const struct pod_shape *shape, int64_t n)
 /* NULL: no quota decides. */
 static json_t *shorts_json(const struct headline *headline, const struct fit_question *question)
 {
-    struct quota_short lack = {0};
-    json_t *list = NULL;
-    while (headline->cause == CAUSE_QUOTA && headline->node &&
-           quota_next_short(question->quota, headline->node, &lack)) {
-        list = list ? list : json_array();
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct quota_short *shorts = NULL;
+    const bool decides = headline->cause == CAUSE_QUOTA && headline->node;
+    const size_t n = decides ? shorts_of(question, headline->node, arena, &shorts) : 0;
+    json_t *list = n > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct quota_short *lack = &shorts[i];
         (void)json_array_append_new(
-            list,
-            json_pack("{s:s, s:s, s:s, s:b, s:I, s:I}", "quota", lack.quota->name, "resource",
-                      lack.limit->resource ? lack.limit->resource : "", "model",
-                      lack.limit->model ? lack.limit->model : "", "borrows", lack.borrows, "left",
-                      (json_int_t)(lack.left > 0 ? lack.left : 0), "asks", (json_int_t)lack.need));
+            list, json_pack("{s:s, s:s, s:s, s:b, s:I, s:I}", "quota", lack->quota->name,
+                            "resource", lack->limit->resource ? lack->limit->resource : "", "model",
+                            lack->limit->model ? lack->limit->model : "", "borrows", lack->borrows,
+                            "left", (json_int_t)(lack->left > 0 ? lack->left : 0), "asks",
+                            (json_int_t)lack->need));
     }
     return list;
 }

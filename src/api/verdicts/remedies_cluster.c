@@ -364,7 +364,7 @@ static bool raise_quota(struct remedy_search *search)
     bool is_one = true;
     if (!search->failing->quota ||
         !trial_run(&search->trials, &(struct trial){.lifts_quota = true}, &end) ||
-        end.n_raised == 0)
+        end.n_raised == 0 || end.raises_more)
         return false;
     for (size_t i = 0; i < end.n_raised; i++) {
         const struct raised_limit *raised = &end.raised[i];

@@ -173,7 +173,8 @@ static void note_limits(struct trial_end *end, const struct quota_view *view,
         const int64_t gpus = lack.most - lack.left - raised_beside(end, &lack);
         if (gpus <= (is_new ? lack.most : raised->gpus))
             continue;
-        if (is_new && end->n_raised == TRIAL_LIMITS)
+        end->raises_more |= is_new && end->n_raised == TRIAL_LIMITS;
+        if (end->raises_more)
             return;
         *raised = (struct raised_limit){lack.quota, lack.limit, lack.borrows, gpus};
         end->n_raised += is_new;

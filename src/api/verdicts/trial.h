@@ -73,6 +73,7 @@ struct trial_end {
         int64_t gpus;
     } raised[TRIAL_LIMITS];
     size_t n_raised;
+    bool raises_more; /* than fit here */
 };
 
 /* Whether every pod finds a place. False if a limit prevents the trial, too. */
