@@ -1,8 +1,11 @@
 """Tables: they fit in 100 characters, fold nodes that look alike, and list pending pods by owner; ?wide=true has the rest."""
 
+import os
+
 import pytest
-from kubectl_gpu import FILE, said
+from kubectl_gpu import FILE, gpu, said
 from objects import annotated, list_text, node, pod
+from service import ROOT
 
 WIDTH = 100
 LABELS = ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3", "Tesla-T4"]
@@ -163,6 +166,27 @@ def test_a_wide_table_wraps_on_a_terminal():
     shown, piped = (said("nodes", "a100-80-1", *FILE, "-o", "wide", env=env) for env in ({"COLUMNS": "120"}, {}))
     assert max(map(len, shown.splitlines())) <= 120 and ", ml-inference/llama-70b-0 (1)" in piped
     assert [line.strip() for line in shown.splitlines() if "llama" in line] == ["ml-inference/llama-70b-0 (1)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        ("pytorchjob", {"Master", "Worker"}),
+        ("leaderworkerset", {"leader", "worker", "Pod"}),
+        ("argo-workflow", {"fetch", "train", "report"}),
+        ("volcano-job", {"ps", "worker"}),
+        ("jobset", {"driver", "worker"}),
+        ("raycluster", {"head", "worker[0]"}),
+    ],
+)
+def test_each_template_has_a_name(name, roles):
+    """In the placements and in the sentence about gangs: the template's own, or that of its field."""
+    text = gpu("fit", "-f", os.path.join(ROOT, f"examples/workloads/{name}.yaml"), *FILE).stdout
+    tables = [block.splitlines()[1:] for block in text.split("\n\n") if block.startswith("PODS ")]
+    rows = [line.split() for table in tables for line in table if "GPUS" not in line]
+    assert {row[0] for row in rows if len(row) > 1 and row[1].split("-")[0].isdigit()} - {"Without"} == roles
+    gang = "".join(text.partition("Without gang scheduling ")[2].split("starts")[0].split(" start")[0].split())
+    assert "Template" not in gang and "Pod0" not in gang
 
 
 def test_a_number_stays_with_its_unit():

@@ -10,6 +10,7 @@
 #include "api/verdicts/remedies.h"
 #include "api/verdicts/verdict.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- explain ---- */
@@ -158,17 +159,33 @@ static void write_verdict(const json_t *answer, const json_t *job, struct arena 
 
 /* ---- placements ---- */
 
-/* The name of a template among several: "Worker" of "spec.pytorchReplicaSpecs.Worker.template". */
+static size_t without(const char *text, size_t len, const char *end)
+{
+    const size_t n = strlen(end);
+    return len > n && memcmp(text + len - n, end, n) == 0 ? len - n : len;
+}
+
+/* The name of a template among several: "Worker" of "spec.pytorchReplicaSpecs.Worker.template",
+ * "train" of "spec.templates[train]", "leader" of "spec.leaderWorkerTemplate.leaderTemplate". */
 static const char *role_of(const json_t *workload, struct arena *arena)
 {
-    const char *name = text_member(workload, "name");
-    const char *end = strstr(name, ".template");
-    const char *start = end;
-    while (start && start > name && start[-1] != '.' && start[-1] != '/')
+    const char *slash = strchr(text_member(workload, "name"), '/');
+    const char *path = slash ? slash + 1 : "spec";
+    size_t len = without(path, strlen(path), ".template");
+    len = without(path, without(path, len, ".template.spec"), ".template");
+    const char *text = arena_strndup(arena, path, len);
+    const char *key = strrchr(text, '[');
+    if (key && !isdigit((unsigned char)key[1]))
+        return arena_strndup(arena, key + 1, strcspn(key + 1, "]"));
+    const size_t n = key ? (size_t)(key - text) : len;
+    const char *start = text + n;
+    while (start > text && start[-1] != '.')
         start--;
-    if (!end || start == end || strncmp(start, "spec", strlen("spec")) == 0)
+    size_t n_start = (size_t)(text + n - start);
+    if (n_start == 0 || strcmp(start, "spec") == 0)
         return "Pod";
-    return arena_strndup(arena, start, (size_t)(end - start));
+    n_start = without(start, without(start, n_start, key ? "GroupSpecs" : "GroupSpec"), "Template");
+    return arena_printf(arena, "%.*s%s", (int)n_start, start, key ? key : "");
 }
 
 /* Consecutive replicas with the same result share one row. */

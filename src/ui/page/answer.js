@@ -22,8 +22,10 @@ function rangesOf(numbers) {
 
 // "llama-ft/spec.pytorchReplicaSpecs.Worker.template" -> "Worker"; "" of an object with one template.
 function roleOf(workload) {
-  const path = workload.name.slice(workload.name.indexOf("/") + 1);
-  return path === workload.name ? "" : (path.replace(/\.template$/, "").split(".").at(-1) ?? "");
+  const path = workload.name.slice(workload.name.indexOf("/") + 1).replace(/(\.template|\.template\.spec)+$/, "");
+  const [, field, key] = /([^.[\]]*)(?:\[([^\]]*)\])?$/.exec(path);
+  if (!workload.name.includes("/") || field === "spec") return "";
+  return key && !/^\d/.test(key) ? key : field.replace(/(GroupSpecs?|Template)$/, "") + (key ? `[${key}]` : "");
 }
 
 // Rows of {role, numbers, node, reason}: a row for each node, failing first.
