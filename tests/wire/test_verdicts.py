@@ -678,6 +678,18 @@ def test_a_toleration_of_every_key(service, tolerations, helps):
 
 
 
+@pytest.mark.parametrize("limit, helps", [({"memory": "60Gi"}, "ask for 30Gi of memory a pod"), ({"cpu": "50"}, "ask for 31 CPU a pod"), ({"memory": "60Gi", "cpu": "50"}, "ask for 25 CPU and 30Gi of memory a pod")])
+def test_less_memory_is_enough_for_pods_that_fit_in_part(start_over, limit, helps):
+    """One pod finds its memory, and two would with less; which is tried for all. Of both if neither alone is enough."""
+    service = start_over(node("a", 8, status={"allocatable": {"cpu": "64", "memory": "64Gi", GPU: "8", "pods": "99"}}))
+    asking = of_kind("Deployment", "web", template_of(1), replicas=2)
+    limits(asking["spec"]["template"]).update(limit)
+    (job,) = jobs_of(service, asking)
+    texts = [remedy["text"] for remedy in job["remedies"] if remedy["kind"] == "askLess"]
+    assert (job["verdict"]["result"], texts) == ("partlyFits", [helps])
+    assert "askLess" in kinds_that_help(service, asking)
+
+
 def test_half_a_gang_holds_its_gpus(service):
     text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
     assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text

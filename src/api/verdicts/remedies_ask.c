@@ -458,6 +458,67 @@ static bool ask_less_of_others(struct remedy_search *search)
     return true;
 }
 
+#define SIXTEENTHS 16
+
+static bool is_divided(const struct remedy_search *search, size_t i)
+{
+    return i >= search->shape->n_gpu_needs && search->shape->needs[i].amount >= SIXTEENTHS &&
+           (!search->divided || search->divided == &search->shape->needs[i]);
+}
+
+/* So many sixteenths. */
+static int64_t part_of(const struct need *need, int64_t n)
+{
+    return headline_round_down(need->resource->name, need->amount / SIXTEENTHS * n);
+}
+
+static struct trial with_parts(const struct remedy_search *search, int64_t n)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    for (size_t i = 0; i < search->shape->n_needs; i++) {
+        const struct need *need = &search->shape->needs[i];
+        for (size_t j = 0; is_divided(search, i) && j < search->trials.n_roles; j++)
+            set_demand(search, &facts[j], need->resource->name, part_of(need, n));
+    }
+    return (struct trial){.facts = facts};
+}
+
+/* Of one resource that is not GPUs, or of all of them. */
+static bool ask_parts_of(struct remedy_search *search, const struct need *divided)
+{
+    struct trial_end end;
+    const char *text = "";
+    search->divided = divided;
+    const int64_t n = find_most(search, with_parts, SIXTEENTHS, &end);
+    for (size_t i = 0; n > 0 && i < search->shape->n_needs; i++) {
+        const struct need *need = &search->shape->needs[i];
+        if (is_divided(search, i))
+            text = remedies_join(
+                text, headline_amount(need->resource->name, part_of(need, n), search->arena), true,
+                "and", search->arena);
+    }
+    if (text[0])
+        remedies_offer(search, "askLess",
+                       arena_printf(search->arena, "ask for %s%s", text, a_pod(search)), &end,
+                       NULL);
+    return text[0];
+}
+
+/* Of several pods, of which the nearest node takes the first. */
+static bool ask_parts(struct remedy_search *search)
+{
+    size_t n = 0;
+    search->divided = NULL;
+    for (size_t i = 0; i < search->shape->n_needs; i++)
+        n += is_divided(search, i);
+    for (size_t i = 0; n > 1 && i < search->shape->n_needs; i++) {
+        search->divided = NULL;
+        if (is_divided(search, i) && ask_parts_of(search, &search->shape->needs[i]))
+            return true;
+    }
+    return n > 0 && ask_parts_of(search, NULL);
+}
+
 static void divide(const struct remedy_search *search, struct shape_facts *facts, int64_t by)
 {
     struct amount *demand =
@@ -592,6 +653,12 @@ static bool leave_out(struct remedy_search *search)
     return true;
 }
 
+static bool ask_less_beside_gpus(struct remedy_search *search)
+{
+    return search->question->headline->cause == CAUSE_RESOURCES &&
+           (ask_less_of_others(search) || ask_parts(search));
+}
+
 void remedies_ask_less(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
@@ -603,7 +670,7 @@ void remedies_ask_less(struct remedy_search *search)
         ask_fewer_devices(search);
     if (cause < CAUSE_QUOTA || cause > CAUSE_TOTAL)
         return;
-    if (ask_fewer_pods(search) || (cause == CAUSE_RESOURCES && ask_less_of_others(search)))
+    if (ask_fewer_pods(search) || ask_less_beside_gpus(search))
         return;
     if (need && need->amount > 1 && !ask_less_gpus(search, need))
         (void)ask_part(search, need);

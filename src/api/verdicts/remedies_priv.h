@@ -14,6 +14,7 @@ struct remedy_search {
     const struct pod_shape *shape; /* of the failing role */
     struct near_miss *near_miss;
     struct missing_name missing; /* of the headline */
+    const struct need *divided;  /* of which the pods could ask for less */
     json_t *found;
     struct arena *arena;
 };
