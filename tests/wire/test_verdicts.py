@@ -690,6 +690,20 @@ def test_less_memory_is_enough_for_pods_that_fit_in_part(start_over, limit, help
     assert "askLess" in kinds_that_help(service, asking)
 
 
+def test_a_workload_that_runs_already(start_over):
+    """Its pods count as others', which is said; not those of another kind, namespace or name."""
+    made_by = lambda kind, name: {"ownerReferences": [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": True}]}
+    owned = [("ReplicaSet", "web-5d8f", "ml-training"), ("ReplicaSet", "web-5d8f", "ml-training"), ("ReplicaSet", "web-5d8f", "ml"), ("ReplicaSet", "web-2-5d8f", "ml-training"), ("StatefulSet", "web", "ml-training")]
+    pods = [pod(f"p-{i}", 2, "a", metadata={"namespace": namespace, **made_by(kind, name)}) for i, (kind, name, namespace) in enumerate(owned)]
+    service = start_over(node("a", 12), *pods, pod("alone", 1, "a", metadata={"namespace": "ml-training"}))
+    deployment = of_kind("Deployment", "web", template_of(2), replicas=2)
+    jobs = jobs_of(service, deployment, of_kind("StatefulSet", "web", template_of(1)), of_kind("Job", "web", template_of(1)), of_one_pod({GPU: 1}) | {"metadata": {"name": "alone", "namespace": "ml-training"}})
+    assert [job.get("running") for job in jobs] == [{"pods": 2, "gpus": 4}, {"pods": 1, "gpus": 2}, None, {"pods": 1, "gpus": 1}]
+    text = table_of(service, deployment, 100)
+    assert "\n2 of its pods already run and hold 4 GPUs; here they count as others'.\n" in text, text
+    assert "\n1 of its pods already runs and holds 1 GPU; " in table_of(service, of_one_pod({GPU: 1}) | {"metadata": {"name": "alone", "namespace": "ml-training"}}, 100)
+
+
 def test_half_a_gang_holds_its_gpus(service):
     text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
     assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text

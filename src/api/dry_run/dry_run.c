@@ -530,6 +530,7 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *jobs = json_array();
     jobs_judge(dry_run, list, workloads, jobs);
     domain_run_judge_groups(dry_run, jobs, workloads);
+    eviction_add_running(dry_run->api->inventory, jobs, dry_run->arena);
     json_t *requests = selectors_judge(dry_run, &list->requests);
     const char *left = left_out(list, dry_run->arena);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "summary",

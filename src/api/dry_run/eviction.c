@@ -3,6 +3,8 @@
 #include "api/pod_gpus.h"
 #include "api/table.h"
 #include "api/text.h"
+#include "base/mem.h"
+#include "base/table.h"
 #include "decide/claim_rules.h"
 #include "decide/preempt.h"
 #include "ledger/peer.h"
@@ -150,4 +152,92 @@ void eviction_write(const json_t *preemption, struct arena *arena, struct buf *o
     buf_add_text(out, "\n");
     table_write_line(arena_printf(arena, "Preemption: %s", text_member(preemption, "summary")), 0,
                      TABLE_MORE, out);
+}
+
+/* ---- the pods that run already ---- */
+
+struct own_pods {
+    const char *key; /* "ml/StatefulSet/db" */
+    json_int_t n, n_gpus;
+    UT_hash_handle hh;
+};
+
+static void add_gpus(json_int_t *sum, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (__builtin_add_overflow(*sum, shape->needs[i].amount, sum))
+            *sum = INT64_MAX;
+    }
+}
+
+/* Of the pod itself, or of what made it: the Deployment, not its ReplicaSet. */
+static struct own_pods *find_own(struct own_pods *all, const struct pod *pod, struct arena *arena)
+{
+    static const char REPLICA_SET[] = "ReplicaSet/";
+    struct own_pods *own = NULL;
+    const char *key = arena_printf(arena, "%s/Pod/%s", pod->namespace_, pod->name);
+    if (pod->controller)
+        key = arena_printf(arena, "%s/%s", pod->namespace_, pod->controller);
+    HASH_FIND_STR(all, key, own);
+    if (own || !pod->controller || strncmp(pod->controller, REPLICA_SET, strlen(REPLICA_SET)) != 0)
+        return own;
+    const char *name = pod->controller + strlen(REPLICA_SET);
+    const char *hash = strrchr(name, '-');
+    if (!hash)
+        return NULL;
+    key = arena_printf(arena, "%s/Deployment/%.*s", pod->namespace_, (int)(hash - name), name);
+    HASH_FIND_STR(all, key, own);
+    return own;
+}
+
+/* Most pods are of other namespaces, which is found without a key. */
+static void count_own(struct inventory *inventory, struct own_pods *all,
+                      struct seen_name *namespaces)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
+         node = cluster_next_node(view.cluster, node)) {
+        struct arena *arena CLEANUP(arena_free_ptr) = arena_new(); /* for the keys of its pods */
+        for (const struct pod *pod = node_next_pod(node, NULL); pod;
+             pod = node_next_pod(node, pod)) {
+            struct seen_name *is_wanted = NULL;
+            HASH_FIND_STR(namespaces, pod->namespace_, is_wanted);
+            struct own_pods *own = is_wanted && !pod->finished ? find_own(all, pod, arena) : NULL;
+            if (!own)
+                continue;
+            own->n++;
+            add_gpus(&own->n_gpus, pod->shape);
+        }
+    }
+}
+
+void eviction_add_running(struct inventory *inventory, const json_t *jobs, struct arena *arena)
+{
+    struct own_pods *all = NULL;
+    struct seen_name *namespaces = NULL;
+    const size_t n = json_array_size(jobs);
+    struct own_pods **of_jobs = ARENA_ARRAY(arena, struct own_pods *, n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *job = json_array_get(jobs, i);
+        const char *namespace_ = text_member(job, "namespace");
+        const char *key = arena_printf(arena, "%s/%s/%s", namespace_, text_member(job, "kind"),
+                                       text_member(job, "name"));
+        (void)models_here_see(&namespaces, namespace_, arena);
+        HASH_FIND_STR(all, key, of_jobs[i]);
+        if (of_jobs[i])
+            continue;
+        of_jobs[i] = ARENA_NEW(arena, struct own_pods);
+        of_jobs[i]->key = key;
+        HASH_ADD_KEYPTR(hh, all, of_jobs[i]->key, strlen(key), of_jobs[i]);
+    }
+    if (n > 0)
+        count_own(inventory, all, namespaces);
+    for (size_t i = 0; i < n; i++) {
+        if (of_jobs[i]->n > 0)
+            (void)json_object_set_new(
+                json_array_get(jobs, i), "running",
+                json_pack("{s:I, s:I}", "pods", of_jobs[i]->n, "gpus", of_jobs[i]->n_gpus));
+    }
+    HASH_CLEAR(hh, all);
+    HASH_CLEAR(hh, namespaces);
 }

@@ -364,10 +364,26 @@ static void write_changes(const struct job_changes *of, size_t indent, struct ar
     table_write_sentence(text_one_line(of->others, arena), 0, out);
 }
 
+/* Those of a workload that is applied again. */
+static void write_running(const json_t *job, struct arena *arena, struct buf *out)
+{
+    const json_t *running = json_object_get(job, "running");
+    const long long n = json_integer_value(json_object_get(running, "pods"));
+    const long long n_gpus = json_integer_value(json_object_get(running, "gpus"));
+    if (n > 0)
+        table_write_line(arena_printf(arena,
+                                      "%lld of its pods already run%s and hold%s %lld GPU%s; here "
+                                      "they count as others'.",
+                                      n, n == 1 ? "s" : "", n == 1 ? "s" : "", n_gpus,
+                                      n_gpus == 1 ? "" : "s"),
+                         0, 0, out);
+}
+
 static void write_rest(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
                        struct buf *out)
 {
     const size_t n = json_array_size(json_object_get(job, "workloads"));
+    write_running(job, arena, out);
     remedies_write(job, arena, out);
     if (is_about_nodes(json_object_get(job, "verdict"))) {
         write_placements(answer, job, wide, arena, out);

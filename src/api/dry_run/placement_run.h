@@ -88,6 +88,9 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
                       const struct fit_question *question, const char *only, struct arena *arena);
 /* A Preemption for a pod that never preempts. */
 json_t *eviction_json_of_never(const struct fit_question *question);
+/* Adds `running` to the jobs of an answer that have pods on nodes already: their number, and their
+ * GPUs. */
+void eviction_add_running(struct inventory *inventory, const json_t *jobs, struct arena *arena);
 /* Writes it as text if it helps. */
 void eviction_write(const json_t *preemption, struct arena *arena, struct buf *out);
 
