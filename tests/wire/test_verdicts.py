@@ -704,6 +704,23 @@ def test_a_workload_that_runs_already(start_over):
     assert "\n1 of its pods already runs and holds 1 GPU; " in table_of(service, of_one_pod({GPU: 1}) | {"metadata": {"name": "alone", "namespace": "ml-training"}}, 100)
 
 
+@pytest.mark.parametrize(
+    "asks, result, text",
+    [
+        ({"nvidia.com/gpus": 1}, "mistake", f"No node has the resource nvidia.com/gpus. Did you mean {GPU}?"),
+        ({GPU: 16}, "fits", "Scaled up, none would fit. No node has 16 GPUs; the largest, h100-1, has 8."),
+        ({GPU: 1}, "fits", "34 more would fit."),
+    ],
+)
+def test_no_replicas(service, asks, result, text):
+    """A mistake comes first, though no pod lacks a place."""
+    asking = of_kind("Deployment", "web", template_of(1), replicas=0)
+    asking["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] = asks
+    (job,) = jobs_of(service, asking)
+    assert (job["pods"], job["verdict"]["result"], job["verdict"]["text"]) == (0, result, text)
+    assert table_of(service, asking).startswith("MISTAKE  Deployment ml-training/web" if result == "mistake" else "FITS  ")
+
+
 def test_half_a_gang_holds_its_gpus(service):
     text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
     assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text

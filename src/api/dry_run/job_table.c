@@ -135,7 +135,7 @@ static const char *pods_text(const json_t *job, const char *words, struct arena 
 {
     const json_int_t n = json_integer_value(json_object_get(job, "pods"));
     const bool is_counted = strstr(words, "FIT") != NULL;
-    if (n == 0 && !fits(job)) /* a DaemonSet */
+    if (n == 0 && is_counted && !fits(job)) /* a DaemonSet */
         return "runs on no node";
     return arena_printf(arena, "%s%s%lld pod%s", is_counted ? text_number(job, "fits", arena) : "",
                         is_counted ? " of " : "", (long long)n, n == 1 ? "" : "s");

@@ -635,6 +635,8 @@ static struct headline headline_of_run(struct placement_run *run)
     const struct headline_question question = {&run->query, &run->candidates, run->n_placed > 0};
     if (fault_of(run, &headline))
         return headline;
+    if (run->n_replicas + run->n_more == 0 && !run->workload->per_node && !run->domains.why_not)
+        return headline_of_none(&question);
     if (!run->no_more[0])
         return fitting_headline(run);
     headline = run->full_node ? headline_per_node(run) : headline_of(&question);

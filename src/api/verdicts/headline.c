@@ -695,6 +695,18 @@ struct headline headline_of_judged(const struct headline_question *question)
     return headline;
 }
 
+struct headline headline_of_none(const struct headline_question *question)
+{
+    const struct headline headline = headline_of(question);
+    if (headline.result != RESULT_DOES_NOT_FIT)
+        return headline;
+    if (headline.cause == CAUSE_NAME && headline.missing.meant)
+        return headline_new(RESULT_MISTAKE, CAUSE_NAME, headline.text);
+    return headline_new(
+        RESULT_FITS, CAUSE_NONE,
+        arena_printf(question->query->arena, "Scaled up, none would fit. %s", headline.text));
+}
+
 void headline_count(struct headline *headline, int64_t n_placed, int64_t n_pods)
 {
     if (headline->result == RESULT_DOES_NOT_FIT && n_placed > 0 && n_placed < n_pods)

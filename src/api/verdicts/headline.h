@@ -40,6 +40,9 @@ struct headline_question {
 struct headline headline_of(const struct headline_question *question);
 /* The same without judging the candidates again. */
 struct headline headline_of_judged(const struct headline_question *question);
+/* Of a workload without pods, of which one would not fit: a name that is misspelt is a mistake, and
+ * all else fits. */
+struct headline headline_of_none(const struct headline_question *question);
 /* A fixed one, as for a pod that runs already. */
 struct headline headline_new(enum result result, enum verdict_cause cause, const char *text);
 /* For the workload of several pods, of which some may fit. */
