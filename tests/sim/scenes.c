@@ -710,7 +710,7 @@ static void last_look(struct world *world)
 
 static void controllers_begin(struct world *world)
 {
-    member(world, "job", 0, 7, 1);
+    member(world, "train", 0, 7, 1);
     member(world, "set", 0, 3, 1);
     for (unsigned i = 0; i < 6; i++)
         member(world, "elastic", i, 4, 1);
@@ -720,13 +720,13 @@ static void controllers_look(struct world *world)
 {
     const unsigned n_set = (unsigned)n_bound(world, "set");
     for (unsigned i = 1; is_second(world, 1) && i < 3; i++)
-        member(world, "job", i, 7, 1);
+        member(world, "train", i, 7, 1);
     for (unsigned i = 3; is_second(world, 2) && i < 7; i++)
-        member(world, "job", i, 7, 1);
+        member(world, "train", i, 7, 1);
     if (n_set > 0 && n_set < 3 && !find(world, arena_printf(world->arena, "set-%u", n_set)))
         member(world, "set", n_set, 3, 1);
     if (is_second(world, 60)) {
-        expect_bound(world, "job", 7);
+        expect_bound(world, "train", 7);
         expect_bound(world, "elastic", 6);
         expect_bound(world, "set", 0);
     }

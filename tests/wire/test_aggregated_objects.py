@@ -280,7 +280,7 @@ def test_the_pod_that_gets_the_room_is_not_named_to_others(api, tenants, tenant)
     tenants.wait("the pods are known", lambda: tenants.get("/v1/pending").json()["podCount"] == 7)
     seen = tenants.see("namespaces/ours/gpupods/ours-last/explain")
     verdict = seen["status"]["pod"]["verdict"]
-    assert (verdict["result"], verdict["cause"]) == ("doesNotFit", "freeGpus") and "goes to another pod" in verdict["text"]
+    assert (verdict["result"], verdict["cause"]) == ("waits", "freeGpus") and "goes to another pod" in verdict["text"]
     assert "theirs" not in json.dumps(seen)
 
 

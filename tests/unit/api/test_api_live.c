@@ -352,13 +352,11 @@ static void test_table(void **state)
 {
     static const char EXPECTED[] =
         "0 of 8 GPUs are usable; 3 are on closed nodes, 3 in use, 2 reserved\n"
-        "NODE  GPUS  USED  FREE  USABLE  STATE     RESOURCE        CPU  MEMORY  PODS         "
-        "RESERVED FOR\n"
-        "a        8     3     3       0  NotReady  nvidia.com/gpu    0       0  ml/runs (3)  "
-        "ml/waits (2)\n"
+        "NODE  GPUS  USED  FREE  USABLE  STATE     RESOURCE        PODS         RESERVED FOR\n"
+        "a        8     3     3       0  NotReady  nvidia.com/gpu  ml/runs (3)  ml/waits (2)\n"
         "\n"
-        "MODEL  NODES  GPUS  USED  USABLE  STRANDED  CLOSED  RESERVED  RESOURCE\n"
-        "-          1     8     3       0         0       3         2  nvidia.com/gpu\n"
+        "MODEL  NODES  GPUS  USED  USABLE  CLOSED  RESERVED  RESOURCE\n"
+        "-          1     8     3       0       3         2  nvidia.com/gpu\n"
         "\n" LIVE_SERVER "\n"
         "KIND                    STATE     SECONDS OLD  WHY\n";
     struct live_ask *live = *state;
