@@ -200,17 +200,18 @@ static struct sick_arrivals *arrivals_of(struct sick_nodes *sick, uint64_t uid,
 
 void sick_nodes_arrived(struct sick_nodes *sick, const struct sick_arrival *arrival, int64_t now_ms)
 {
-    const struct sick_bound bound = {.uid = hash_text(arrival->uid),
-                                     .node = find_node(sick, arrival->node),
-                                     .shape = arrival->shape,
-                                     .was_waiting = arrival->was_waiting,
-                                     .had_room = arrival->had_room,
-                                     .at_ms = now_ms};
+    struct sick_bound bound = {.uid = hash_text(arrival->uid),
+                               .node = find_node(sick, arrival->node),
+                               .shape = arrival->shape,
+                               .was_waiting = arrival->was_waiting,
+                               .had_room = arrival->had_room,
+                               .at_ms = now_ms};
     struct sick_arrivals *arrivals = bound.was_waiting ? &sick->bound : &sick->other;
     struct sick_bound *known = NULL;
     (void)arrivals_of(sick, bound.uid, &known);
     if (!bound.node || known)
         return;
+    bound.n_started = bound.node->n_started;
     sick_arrivals_forget(arrivals, now_ms - SICK_FAILS_MS);
     sick_arrivals_add(arrivals, &bound);
     if (bound.was_waiting)
@@ -224,8 +225,10 @@ void sick_nodes_started(struct sick_nodes *sick, const char *uid, const char *no
     struct sick_node *on = find_node(sick, node);
     if (bound)
         sick_arrivals_remove(arrivals, bound);
-    if (on && uses_gpus)
-        illness_started(sick, on);
+    if (!on || !uses_gpus)
+        return;
+    on->n_started++;
+    illness_started(sick, on);
 }
 
 void sick_nodes_ended(struct sick_nodes *sick, const char *node)
@@ -240,11 +243,13 @@ static int64_t settle_ms(const struct sick_nodes *sick)
     return (int64_t)sick->policy->quarantine.settle_s * 1000;
 }
 
+/* A failure may be seen late, as by a list: after the start of a pod that came later. */
 static bool is_evidence(const struct sick_nodes *sick, const struct sick_bound *bound,
                         const struct failed_pod_facts *failed, int64_t now_ms)
 {
     return bound->was_waiting && bound->had_room && failed->is_bound_by_us &&
-           bound->node->has_gpus && now_ms - bound->node->changed_ms >= settle_ms(sick);
+           bound->n_started == bound->node->n_started && bound->node->has_gpus &&
+           now_ms - bound->node->changed_ms >= settle_ms(sick);
 }
 
 static void judge_failure(struct sick_nodes *sick, const struct sick_bound *bound,

@@ -21,6 +21,7 @@ struct sick_bound {
     struct sick_node *node;
     struct sick_shape shape;
     bool was_waiting, had_room;
+    uint64_t n_started; /* of the node, then */
     int64_t at_ms;
     UT_hash_handle hh; /* oldest first */
 };
@@ -79,6 +80,7 @@ struct sick_node {
     int64_t changed_ms;
     struct sick_model *model;
     struct illness *illness; /* NULL: none */
+    uint64_t n_started;      /* pods with GPUs */
     uint64_t n_refused[N_REFUSALS];
     UT_hash_handle hh;
     char name[];

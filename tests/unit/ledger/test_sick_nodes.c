@@ -85,11 +85,8 @@ struct loss {
     int64_t after_ms; /* of the binding */
 };
 
-/* A pod is bound and lost. */
-static void lose(struct world *world, const struct loss *loss)
+static void arrive(struct world *world, const char *uid, const struct loss *loss)
 {
-    char uid[16];
-    (void)snprintf(uid, sizeof uid, "p%u", world->n_pods++);
     sick_nodes_arrived(world->sick,
                        &(struct sick_arrival){.uid = uid,
                                               .node = world->names[loss->node],
@@ -97,7 +94,10 @@ static void lose(struct world *world, const struct loss *loss)
                                               .was_waiting = !loss->names_node,
                                               .had_room = !loss->had_no_room},
                        world->now);
-    world->now += loss->after_ms;
+}
+
+static void be_lost(struct world *world, const char *uid, const struct loss *loss)
+{
     sick_nodes_failed(world->sick,
                       &(struct failed_pod_facts){.uid = uid,
                                                  .refusal = loss->refusal,
@@ -105,6 +105,16 @@ static void lose(struct world *world, const struct loss *loss)
                                                  .is_bound_by_us = !loss->is_foreign},
                       world->now);
     (void)sick_nodes_tick(world->sick, world->now);
+}
+
+/* A pod is bound and lost. */
+static void lose(struct world *world, const struct loss *loss)
+{
+    char uid[16];
+    (void)snprintf(uid, sizeof uid, "p%u", world->n_pods++);
+    arrive(world, uid, loss);
+    world->now += loss->after_ms;
+    be_lost(world, uid, loss);
 }
 
 static void lose_on(struct world *world, size_t node, unsigned owner, unsigned namespace_)
@@ -185,6 +195,25 @@ static void test_a_start_in_between(void **state)
     start_pod(world, 0);
     lose_on(world, 0, 3, 2);
     assert_int_equal(state_of(world, 0), QUARANTINE_NONE);
+}
+
+/* As by a list after a watch has ended: they may be older than the start. */
+static void test_failures_seen_after_a_start(void **state)
+{
+    static const char *const UIDS[] = {"a", "b", "c", "d", "e", "f"};
+    struct world *world = *state;
+    struct loss losses[6];
+    for (unsigned i = 0; i < 6; i++) {
+        losses[i] = (struct loss){.shape = shape_of(i, i % 2), .refusal = REFUSAL_DEVICES};
+        if (i == 3)
+            start_pod(world, 0);
+        arrive(world, UIDS[i], &losses[i]);
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        assert_int_equal(state_of(world, 0), QUARANTINE_NONE);
+        be_lost(world, UIDS[i], &losses[i]);
+    }
+    assert_int_equal(state_of(world, 0), QUARANTINE_CLOSED); /* by those that came after it */
 }
 
 static void test_no_evidence(void **state)
@@ -627,6 +656,7 @@ int main(void)
         TEST(test_flood_hides_nothing),
         TEST(test_window),
         TEST(test_a_start_in_between),
+        TEST(test_failures_seen_after_a_start),
         TEST(test_no_evidence),
         TEST(test_changed_nodes),
         TEST(test_doubling_and_probation),
