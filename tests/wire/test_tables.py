@@ -1,15 +1,25 @@
 """Tables: they fit in 100 characters, fold nodes that look alike, and list pending pods by owner; ?wide=true has the rest."""
 
+import json
 import os
 
 import pytest
 from kubectl_gpu import FILE, gpu, said
-from objects import annotated, list_text, node, pod
+from objects import GPU, annotated, list_text, node, pod
 from service import ROOT
 
 WIDTH = 100
 LABELS = ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3", "Tesla-T4"]
 TABLES = ["/v1/inventory", "/v1/pending", "/v1/fragmentation", "/v1/quota", "/v1/decisions", "/v1/pods/ml/asks-0/explain"]
+TASK = {"spec": {"containers": [{"name": "main", "image": "x", "resources": {"limits": {GPU: "1", "cpu": "1", "memory": "1Gi"}}}]}}
+VOLCANO = json.dumps(
+    {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "gang"},
+        "spec": {"minAvailable": 2, "schedulerName": "volcano", "tasks": [{"name": name, "replicas": 1, "template": TASK} for name in ("ps", "worker")]},
+    }
+)
 LONG = "gpu-node-with-a-long-name-{:03}.region.compute.internal"
 
 
@@ -187,6 +197,42 @@ def test_each_template_has_a_name(name, roles):
     assert {row[0] for row in rows if len(row) > 1 and row[1].split("-")[0].isdigit()} - {"Without"} == roles
     gang = "".join(text.partition("Without gang scheduling ")[2].split("starts")[0].split(" start")[0].split())
     assert "Template" not in gang and "Pod0" not in gang
+
+
+def asks(spec=None, limits=None, **metadata):
+    resources = {"limits": {GPU: "1", "cpu": "1", "memory": "1Gi"}, **(limits or {})}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked", "namespace": "research", **metadata}, "spec": {"containers": [{"name": "main", "image": "x", "resources": resources}], **(spec or {})}}, indent=1)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "word", "times", "status"),
+    [
+        (asks(limits={"limit": {GPU: "1"}}), "nknown field", 1, 2),
+        (asks({"priorityClassName": "nosuch"}), "nosuch", 2, 1),
+        (asks(namespace="researhc"), "researhc", 2, 2),
+        (asks(annotations={"gpu-extender.io/models": "H10O"}), "H10O", 1, 2),
+        (asks(annotations={"gpu-extender.io/model": "H100"}), "did you mean", 1, 2),
+        (asks({"nodeSelector": {"nvidia.com/gpu.prodct": "a"}}), "id you mean", 1, 2),
+        (asks({"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB"}}), "id you mean", 1, 2),
+        (asks(limits={"limits": {"nvidia.com/gpus": "1"}}), "id you mean", 1, 2),
+        (asks({"resourceClaims": [{"name": "g", "resourceClaimName": "nope"}]}), "research/nope", 1, 1),
+        (asks({"nodeSelector": {"nvidia.com/gpu.prodct": "a", "nvidia.com/gpu.cont": "2"}}), "id you mean", 2, 2),
+        (VOLCANO, "minAvailable", 1, 0),
+    ],
+    ids=["field", "class", "namespace", "model", "annotation", "label", "value", "resource", "claim", "two-labels", "two-templates"],
+)
+def test_a_mistake_is_said_once(write, manifest, word, times, status):
+    """By the verdict, else by a warning; with its line. A remedy may have the name again, and so has the first line."""
+    text = " ".join(said("fit", "-f", write("asked.json", manifest), *FILE, env={"COLUMNS": "400"}, status=status).split())
+    assert text.count(word) == times, text
+    assert status != 2 or text.count("line ") == times - (word == "researhc"), text
+
+
+def test_a_mistake_of_another_object_is_said(write):
+    """Both verdicts are about something else, or the same mistake is in each."""
+    both = asks({"nodeSelector": {"nvidia.com/gpu.prodct": "a"}}) + "\n---\n" + asks({"nodeSelector": {"nvidia.com/gpu.prodct": "a"}}, name="other")
+    text = " ".join(said("fit", "-f", write("both.yaml", both), *FILE, env={"COLUMNS": "400"}, status=2).split())
+    assert text.count("id you mean nvidia.com/gpu.product?") == 2 and text.count("(line ") == 2
 
 
 def test_a_number_stays_with_its_unit():

@@ -5,7 +5,9 @@
 #include "api/cluster/quota_json.h"
 #include "api/dry_run/dry_run.h"
 #include "api/dry_run/placement_run.h"
+#include "api/provenance.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 #include "api/verdicts/remedies.h"
 #include "api/verdicts/verdict.h"
@@ -141,6 +143,115 @@ static const char *pods_text(const json_t *job, const char *words, struct arena 
                         is_counted ? " of " : "", (long long)n, n == 1 ? "" : "s");
 }
 
+/* ---- what the verdict says ---- */
+
+/* "limits" of "unknown field; did you mean limits?"; "": nothing is near. */
+static const char *meant(const char *message, struct arena *arena)
+{
+    static const char MEAN[] = "did you mean ";
+    const char *start = strstr(message, MEAN);
+    return start ? arena_strndup(arena, start + strlen(MEAN), strcspn(start + strlen(MEAN), "?"))
+                 : "";
+}
+
+/* What a warning is about: "H10O" of a quoted one, else the key in brackets or the last field. */
+static const char *subject_of(const char *path, const char *message, struct arena *arena)
+{
+    const char *key = strrchr(path, '[');
+    const char *field = strrchr(path, '.');
+    if (message[0] == '"')
+        return arena_strndup(arena, message + 1, strcspn(message + 1, "\""));
+    if (key && path[strlen(path) - 1] == ']')
+        return arena_strndup(arena, key + 1, strlen(key + 1) - 1);
+    return field ? field + 1 : path;
+}
+
+/* The path of a warning without its object; NULL: it is about another object. */
+static const char *path_in(const json_t *answer, const json_t *job, const char *path,
+                           struct arena *arena)
+{
+    const char *object = arena_printf(arena, "%s %s/%s: ", text_member(job, "kind"),
+                                      text_member(job, "namespace"), text_member(job, "name"));
+    const bool is_there = strncmp(path, object, strlen(object)) == 0;
+    if (!is_there && json_array_size(json_object_get(answer, "jobs")) > 1)
+        return NULL;
+    return is_there ? path + strlen(object) : path;
+}
+
+/* "in line 14", and no other number. */
+static bool has_line(const char *text, const char *line)
+{
+    const char *at = strstr(text, line);
+    return at && !isdigit((unsigned char)at[strlen(line)]);
+}
+
+/* Whether the job's verdict says what the warning says: about the same word of the same line, if it
+ * has one, and the same correction. Without a line, only the path of the warning says where. */
+static bool verdict_says(const json_t *answer, const json_t *job, const json_t *warning,
+                         struct arena *arena)
+{
+    const char *verdict = text_member(json_object_get(job, "verdict"), "text");
+    const char *message = text_member(warning, "message");
+    const char *path = path_in(answer, job, text_member(warning, "path"), arena);
+    const char *line = arena_printf(arena, " line %s", text_number(warning, "line", arena));
+    const char *name = meant(message, arena);
+    return path && json_object_get(warning, "line") &&
+           strstr(verdict, subject_of(path, message, arena)) && strstr(verdict, name) &&
+           (has_line(verdict, line) || (*name && !strstr(verdict, " line ")));
+}
+
+/* " (line 8)" of a warning that the verdict says; "": of none, or it has the line. */
+static const char *line_of(const json_t *answer, const json_t *job, struct arena *arena)
+{
+    const char *verdict = text_member(json_object_get(job, "verdict"), "text");
+    size_t i = 0;
+    json_t *warning = NULL;
+    json_array_foreach (json_object_get(answer, "warnings"), i, warning) {
+        if (!strstr(verdict, " line ") && verdict_says(answer, job, warning, arena))
+            return arena_printf(arena, " (line %s)", text_number(warning, "line", arena));
+    }
+    return "";
+}
+
+static bool is_said(const json_t *answer, const json_t *warning, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *job = NULL;
+    json_array_foreach (json_object_get(answer, "jobs"), i, job) {
+        if (verdict_says(answer, job, warning, arena))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the text is about what the note names second, "namespace ml: ...", and as much wrong. */
+static bool says_note(const char *text, const char *note, struct arena *arena)
+{
+    const char *second = note + strcspn(note, " ");
+    second += *second == ' ';
+    const char *name = meant(note, arena);
+    return strstr(text, arena_strndup(arena, second, strcspn(second, " :"))) &&
+           (*name ? strstr(text, name) : strstr(text, "here is no ")) != NULL;
+}
+
+/* Only of what is wrong, not of what is not judged. */
+static bool is_noted(const json_t *answer, const json_t *job, const char *note, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *warning = NULL;
+    if (!*meant(note, arena) && !strstr(note, "would reject the pods"))
+        return false;
+    if (says_note(text_member(json_object_get(job, "verdict"), "text"), note, arena))
+        return true;
+    json_array_foreach (json_object_get(answer, "warnings"), i, warning) {
+        const char *path = path_in(answer, job, text_member(warning, "path"), arena);
+        if (path && says_note(arena_printf(arena, "%s: %s", path, text_member(warning, "message")),
+                              note, arena))
+            return true;
+    }
+    return false;
+}
+
 static void write_verdict(const json_t *answer, const json_t *job, struct arena *arena,
                           struct buf *out)
 {
@@ -154,6 +265,7 @@ static void write_verdict(const json_t *answer, const json_t *job, struct arena 
     table_write_sentence(text_one_line(first, arena), 0, out);
     if (fits(job) && asks[0] && json_array_size(json_object_get(job, "workloads")) == 1)
         text = arena_printf(arena, "%s A%s.", text, asks + 1); /* "asks for ..." */
+    text = arena_printf(arena, "%s%s", text, line_of(answer, job, arena));
     table_write_sentence(text_one_line(text, arena), strlen(words) + 2, out);
 }
 
@@ -379,6 +491,45 @@ static void write_running(const json_t *job, struct arena *arena, struct buf *ou
                          0, 0, out);
 }
 
+/* Whether the text is new. */
+static bool is_first(json_t *said, const char *text)
+{
+    const bool is_new = !json_object_get(said, text);
+    (void)json_object_set_new(said, text, json_true());
+    return is_new;
+}
+
+/* A verdict on a claim says all of one whose requests nobody has judged. */
+static void write_claims(const json_t *job, const json_t *workload, json_t *said,
+                         struct arena *arena, struct buf *out)
+{
+    const char *verdict = text_member(json_object_get(job, "verdict"), "text");
+    size_t i = 0;
+    json_t *claim = NULL;
+    json_array_foreach (json_object_get(workload, "claims"), i, claim) {
+        const char *name = text_member(claim, "claim");
+        json_auto_t *one = json_pack("[O]", claim);
+        const bool is_told =
+            strstr(verdict, name) && json_array_size(json_object_get(claim, "requests")) == 0;
+        if (!is_told &&
+            is_first(said, arena_printf(arena, "%s: %s", name, text_member(claim, "message"))))
+            claim_answers_write(one, 0, arena, out);
+    }
+}
+
+/* What several templates share is said once, and what the verdict or a warning says is not said. */
+static void write_notes(const json_t *answer, const json_t *job, const json_t *workload,
+                        json_t *said, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *note = NULL;
+    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note) {
+        const char *text = json_is_string(note) ? json_string_value(note) : "";
+        if (*text && is_first(said, text) && !is_noted(answer, job, text, arena))
+            table_write_line(arena_printf(arena, "not evaluated: %s", text), 0, TABLE_MORE, out);
+    }
+}
+
 static void write_rest(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
                        struct buf *out)
 {
@@ -390,10 +541,11 @@ static void write_rest(const json_t *answer, const json_t *job, bool wide, struc
         write_gang(answer, job, arena, out);
         write_why_not(answer, job, wide, arena, out);
     }
+    json_auto_t *said = json_object();
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
-        claim_answers_write(json_object_get(workload, "claims"), 0, arena, out);
-        text_write_list(json_object_get(workload, "notEvaluated"), "not evaluated: ", arena, out);
+        write_claims(job, workload, said, arena, out);
+        write_notes(answer, job, workload, said, arena, out);
         eviction_write(json_object_get(workload, "preemption"), arena, out);
         write_explanation(json_object_get(workload, "explain"), wide, arena, out);
     }
@@ -429,4 +581,93 @@ void dry_run_write_jobs(const json_t *answer, const struct job_changes *of, bool
             write_rest(answer, job, wide, arena, out);
         }
     }
+}
+
+/* ---- the manifest ---- */
+
+/* Why an object is no manifest; NULL: it is one, without pods. */
+static const char *fault_of(const json_t *skipped)
+{
+    static const char UNREADABLE[] = "unreadable: ";
+    const char *why = text_member(skipped, "why");
+    return strncmp(why, UNREADABLE, strlen(UNREADABLE)) == 0 ? why + strlen(UNREADABLE) : NULL;
+}
+
+static void write_mistakes(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *skipped = NULL;
+    json_array_foreach (json_object_get(result, "skipped"), i, skipped) {
+        if (fault_of(skipped))
+            tables_write_mistake(fault_of(skipped), arena, out);
+    }
+}
+
+static void write_skipped(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *skipped = NULL;
+    json_array_foreach (json_object_get(result, "skipped"), i, skipped) {
+        if (!fault_of(skipped))
+            table_write_line(arena_printf(arena, "skipped: %s %s: %s", text_member(skipped, "kind"),
+                                          text_member(skipped, "name"),
+                                          text_member(skipped, "why")),
+                             0, TABLE_MORE, out);
+    }
+}
+
+static void write_device_requests(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *request = NULL;
+    json_array_foreach (json_object_get(result, "deviceRequests"), i, request) {
+        const char *text =
+            arena_printf(arena, "%s: %s: %s", text_member(request, "object"),
+                         text_member(request, "path"), text_member(request, "message"));
+        table_write_line(text, 0, TABLE_MORE, out);
+    }
+}
+
+static void write_not_understood(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *entry = NULL;
+    json_array_foreach (json_object_get(result, "notUnderstood"), i, entry) {
+        const char *text = arena_printf(arena, "not understood: %s %s: %s: %s",
+                                        text_member(entry, "kind"), text_member(entry, "name"),
+                                        text_member(entry, "path"), text_member(entry, "message"));
+        table_write_line(text, 0, TABLE_MORE, out);
+    }
+}
+
+static void write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    json_auto_t *others = json_array();
+    json_auto_t *shown = json_pack("{s:O}", "warnings", others);
+    size_t i = 0;
+    json_t *warning = NULL;
+    json_array_foreach (json_object_get(answer, "warnings"), i, warning) {
+        if (!is_said(answer, warning, arena))
+            (void)json_array_append(others, warning);
+    }
+    text_write_warnings(shown, arena, out);
+}
+
+void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    write_skipped(answer, arena, out);
+    write_not_understood(answer, arena, out);
+    write_warnings(answer, arena, out);
+    write_device_requests(answer, arena, out);
+}
+
+/* Verdicts come first. */
+void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    provenance_write_warning(answer, arena, out);
+    write_mistakes(answer, arena, out);
+    if (json_array_size(json_object_get(answer, "jobs")) == 0)
+        table_write_line(text_member(answer, "summary"), 0, 0, out);
+    dry_run_write_jobs(answer, &(struct job_changes){"", ""}, wide, arena, out);
+    dry_run_write_warnings(answer, arena, out);
 }

@@ -290,9 +290,14 @@ void claim_answers_write(const json_t *answers, size_t indent, struct arena *are
     json_t *claim = NULL;
     json_t *request = NULL;
     json_array_foreach (answers, i, claim) {
-        table_write_line(arena_printf(arena, "%s: %s", text_member(claim, "claim"),
-                                      text_member(claim, "message")),
-                         indent, TABLE_MORE, out);
+        const char *name = arena_printf(arena, ": %s", text_member(claim, "claim"));
+        const char *message = text_member(claim, "message");
+        const char *again = strstr(message, name); /* the message of a pod names it last */
+        const size_t len =
+            again && strlen(again) == strlen(name) ? (size_t)(again - message) : strlen(message);
+        table_write_line(
+            arena_printf(arena, "%s: %.*s", text_member(claim, "claim"), (int)len, message), indent,
+            TABLE_MORE, out);
         json_array_foreach (json_object_get(claim, "requests"), j, request)
             write_request(request, indent, arena, out);
     }
