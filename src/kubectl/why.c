@@ -307,6 +307,17 @@ static int complain_near(const struct session *session, const char *text, const 
     return session_complain(session, text, status);
 }
 
+/* Beyond the namespace that was given: the pod that is meant, where the caller may see all. */
+static const char *find_elsewhere(struct session *session, const struct wanted_pod *wanted)
+{
+    struct found all = nothing_for(wanted);
+    if (!given_namespace(session) || find_pods(session, wanted, NULL, true, &all) != EXIT_FINE)
+        return NULL;
+    if (strcmp(wanted->kind, "Pod") == 0)
+        find_holders(session, wanted, &all);
+    return all.pods.n > 0 ? all.pods.items[0] : NULL;
+}
+
 static int complain_of_none(struct session *session, const struct wanted_pod *wanted,
                             const struct found *found)
 {
@@ -317,6 +328,8 @@ static int complain_of_none(struct session *session, const struct wanted_pod *wa
     const char *near = n_placed > 0 ? NULL : found->near_name.found;
     if (near)
         near = arena_printf(arena, "%.*s/%s", (int)strcspn(object, "/"), object, near);
+    const char *elsewhere = n_placed > 0 ? NULL : find_elsewhere(session, wanted);
+    near = elsewhere ? elsewhere : near;
     return complain_near(session,
                          arena_printf(arena, "no pod of %.300s waits for GPUs%s%.300s%s", object,
                                       given ? " in the namespace " : "", given ? given : "",
@@ -398,9 +411,11 @@ static int explain_pod(struct session *session, const struct wanted_pod *wanted)
         return complain_of_many(session, wanted, &found);
     if (found.pods.n == 1)
         answer = ask_why(session, found.namespace_, found.name);
-    return answer.status == EXIT_NOT
-               ? complain_near(session, answer.message, found.near_name.found, EXIT_NOT)
-               : show(session, &answer);
+    if (answer.status != EXIT_NOT)
+        return show(session, &answer);
+    const char *elsewhere = find_elsewhere(session, wanted);
+    return complain_near(session, answer.message, elsewhere ? elsewhere : found.near_name.found,
+                         EXIT_NOT);
 }
 
 int verbs_read_pod(struct session *session, const char **ret_name)

@@ -97,7 +97,7 @@ def test_what_is_not_clear(where, words, status, message):
     assert complaint("why", *words, *where, status=status).startswith(message)
 
 
-@pytest.mark.parametrize("words, meant", [(["rnus"], "research/runs"), (["pod/web-9"], "ml/web-0"), (["train-y", "-n", "ml"], "ml/train-x")])
+@pytest.mark.parametrize("words, meant", [(["runs", "-n", "ml"], "research/runs"), (["job/train", "-n", "research"], "ml/train-x"), (["rnus"], "research/runs"), (["pod/web-9"], "ml/web-0"), (["train-y", "-n", "ml"], "ml/train-x")])
 def test_a_name_that_is_near(where, words, meant):
     assert complaint("why", *words, *where, status=1).endswith(f"; did you mean {meant}?")
 
@@ -125,3 +125,5 @@ def test_who_may_not_see_all_namespaces_learns_of_no_other(tmp_path):
     kubectl.answer("", "Error from server (Forbidden): views is forbidden\n", 1)
     assert "forbidden" in complaint("why", "job/train", env=kubectl.env, status=3)
     assert kubectl.words()[-1].endswith("/views/pending?namespace=here")
+    kubectl.answer("", "Error from server (NotFound): pod mine/web-0: is not in the inventory\n", 1)
+    assert complaint("why", "web-0", "-n", "mine", env=kubectl.env, status=1).strip().endswith("pod mine/web-0: is not in the inventory")

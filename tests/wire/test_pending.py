@@ -268,6 +268,16 @@ def test_remedies_of_a_workload(service):
     assert remedy["text"] in service.get("/v1/pending?output=table&width=400").text
 
 
+def test_who_holds_the_gpus_that_a_pod_lacks(start_over):
+    """On the nearest node, most first; not a pod of another resource."""
+    holders = [pod(name, n, "a") for name, n in (("one", 1), ("three", 3), ("two", 2), ("none", None))]
+    service = start_over(node("a", 8), node("b", 8), pod("all", 8, "b"), *holders, pod("late", 4))
+    answer = explanation_of(service, "late")
+    assert answer["heldBy"] == [{"namespace": "ml", "name": name, "gpus": n} for name, n in (("three", 3), ("two", 2), ("one", 1))]
+    assert "\n  GPUs held by    ml/three 3, ml/two 2, ml/one 1, on a\n" in service.get("/v1/pods/ml/late/explain?output=table").text
+    assert explanation_of(service, "all")["heldBy"] == []
+
+
 def test_pods_are_placed_in_turn(start_over):
     """Each of the three fits by itself; kube-scheduler takes the most important first, then the oldest."""
     waiting = [pod(f"p-{i}", 4, spec={"priority": 5 * (i == 2)}, metadata={"creationTimestamp": f"2026-01-01T00:00:0{9 - i}Z"}) for i in range(3)]

@@ -10,6 +10,7 @@
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "api/verdicts/headline.h"
 #include "api/verdicts/trial.h"
 #include "base/clock.h"
 
@@ -54,8 +55,8 @@ static bool read_path(const char *path, struct arena *arena, struct pod_path *re
 
 static json_t *explain_unjudged(const struct pod_report *report, const struct pod_copy *copy)
 {
-    return json_pack("{s:o, s:[], s:[]}", "pod", pod_json(report, copy, NULL), "nodes",
-                     "nearMisses");
+    return json_pack("{s:o, s:[], s:[], s:[]}", "pod", pod_json(report, copy, NULL), "heldBy",
+                     "nodes", "nearMisses");
 }
 
 /* The taints of devices, on the nodes whose devices the pod's claims do not get. */
@@ -80,6 +81,70 @@ static json_t *with_taints(struct inventory *inventory, json_t *nodes, struct ar
     return nodes;
 }
 
+#define HOLDERS_MAX ((size_t)10)
+
+struct gpu_holder {
+    const char *namespace_, *name;
+    int64_t gpus;
+};
+
+/* Of the GPUs that the pod asks for. */
+static int64_t gpus_of(const struct pod *pod, const struct pod_shape *asked)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < asked->n_gpu_needs; i++) {
+        const int64_t n = shape_demand(&pod->shape->facts, asked->needs[i].resource->name);
+        sum = n > INT64_MAX - sum ? INT64_MAX : sum + n;
+    }
+    return sum;
+}
+
+/* Most first, then by name. */
+static size_t insert_holder(struct gpu_holder *holders, size_t n, const struct gpu_holder *holder)
+{
+    size_t at = n;
+    while (at > 0 && holders[at - 1].gpus < holder->gpus)
+        at--;
+    if (at == HOLDERS_MAX)
+        return n;
+    n += n < HOLDERS_MAX;
+    memmove(&holders[at + 1], &holders[at], (n - 1 - at) * sizeof *holders);
+    holders[at] = *holder;
+    return n;
+}
+
+/* Who holds the GPUs that the pod lacks on the nearest node; only: as in struct pod_remedies. */
+static json_t *held_by(const struct pod_remedies *remedies, const struct headline *headline,
+                       const struct pod_shape *asked, struct arena *arena)
+{
+    struct gpu_holder holders[HOLDERS_MAX];
+    size_t n = 0;
+    json_t *list = json_array();
+    if (headline->cause != CAUSE_FREE_GPUS || !headline->node)
+        return list;
+    {
+        const struct inventory_view view CLEANUP(inventory_done) =
+            inventory_read(remedies->inventory);
+        const struct node *node = cluster_find_node(view.cluster, node_name(headline->node));
+        for (const struct pod *pod = node ? node_next_pod(node, NULL) : NULL; pod;
+             pod = node_next_pod(node, pod)) {
+            const struct gpu_holder holder = {pod->namespace_, pod->name, gpus_of(pod, asked)};
+            if (!pod->finished && holder.gpus > 0 &&
+                (!remedies->only || strcmp(remedies->only, pod->namespace_) == 0))
+                n = insert_holder(holders, n, &holder);
+        }
+        for (size_t i = 0; i < n; i++) {
+            holders[i].namespace_ = arena_strdup(arena, holders[i].namespace_);
+            holders[i].name = arena_strdup(arena, holders[i].name);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "namespace",
+                                                    holders[i].namespace_, "name", holders[i].name,
+                                                    "gpus", (json_int_t)holders[i].gpus));
+    return list;
+}
+
 static json_t *explain(const struct pod_report *report, struct pod_remedies *remedies,
                        struct pod_copy *copy)
 {
@@ -92,11 +157,13 @@ static json_t *explain(const struct pod_report *report, struct pod_remedies *rem
         verdicts.n_fits > 0 ? json_array() : near_misses_json(&query, &candidates);
     copy->headline = verdicts.headline;
     verdicts_fini(&verdicts);
+    json_t *holders = held_by(remedies, copy->headline, query.question.shape, report->arena);
     remedies->candidates = &candidates;
     pod_json_add_remedies(report, remedies, copy, 1, pod);
     json_t *nodes =
         with_taints(remedies->inventory, verdict_list(&query, &candidates), report->arena);
-    return json_pack("{s:o, s:o, s:o}", "pod", pod, "nodes", nodes, "nearMisses", near_misses);
+    return json_pack("{s:o, s:o, s:o, s:o}", "pod", pod, "heldBy", holders, "nodes", nodes,
+                     "nearMisses", near_misses);
 }
 
 /* A pod with a reservation is not judged, because that would count against it. Nor is a shape over

@@ -249,11 +249,30 @@ void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, 
         write_owners(answer, arena, out);
 }
 
+/* "ml/a 4, ml/b 2" */
+static void write_holders(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    struct name_list shown = {.text = ""};
+    const char *node =
+        text_member(json_object_get(json_object_get(answer, "pod"), "verdict"), "node");
+    size_t i = 0;
+    json_t *holder = NULL;
+    json_array_foreach (json_object_get(answer, "heldBy"), i, holder)
+        text_names_add(&shown,
+                       arena_printf(arena, "%s %s", text_pod(holder, arena),
+                                    text_number(holder, "gpus", arena)),
+                       arena);
+    if (shown.n > 0)
+        write_line("GPUs held by",
+                   arena_printf(arena, "%s, on %s", text_names(&shown, arena), node), arena, out);
+}
+
 void tables_write_explanation(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     const json_t *pod = json_object_get(answer, "pod");
     provenance_write_warning(answer, arena, out);
     write_verdict(pod, arena, out);
+    write_holders(answer, arena, out);
     write_facts(pod, arena, out);
     verdict_write_table(json_object_get(answer, "nodes"), wide, arena, out);
     text_write_reports(json_object_get(answer, "nodes"), "node", wide, arena, out);
