@@ -31,6 +31,8 @@ void tables_write_lines(const char *text, bool wide, struct buf *out);
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+/* A true member of the pod of an explanation: no other pod has its name, as a client has found. */
+#define TABLES_ONLY_OF_NAME "onlyOfName"
 void tables_write_explanation(const json_t *answer, bool wide, struct arena *arena,
                               struct buf *out);
 void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *arena,

@@ -207,7 +207,7 @@ static int find_pods(struct session *session, const struct wanted_pod *wanted,
 }
 
 /* The pods that have GPUs, the caller's; namespace_ NULL: of all. A user who may not see the nodes
- * is told of waiting pods alone. */
+ * is told of waiting pods alone; NULL. */
 static json_t *ask_holders(struct session *session, const char *namespace_)
 {
     json_t *holders = json_array();
@@ -218,14 +218,19 @@ static json_t *ask_holders(struct session *session, const char *namespace_)
     json_array_foreach (json_member(inventory.value, "nodes"), i, node)
         (void)json_array_extend(holders, json_member(node, "holders"));
     json_decref(inventory.value);
-    return holders;
+    if (inventory.status == EXIT_FINE)
+        return holders;
+    json_decref(holders);
+    return NULL;
 }
 
-static void find_holders(struct session *session, const struct wanted_pod *wanted,
+/* Returns whether it knows all of them. */
+static bool find_holders(struct session *session, const struct wanted_pod *wanted,
                          struct found *found)
 {
     json_auto_t *holders = ask_holders(session, NULL);
     add_named(holders, "pod", wanted, found, session->arena);
+    return holders != NULL;
 }
 
 /* Of the owner's pods, how many have GPUs. */
@@ -271,6 +276,14 @@ static struct asked ask_why(struct session *session, const char *namespace_, con
 {
     ask_for(session, namespace_, name);
     return session_ask(session, "explain", NULL);
+}
+
+/* Said where a namespace was looked for. Not in JSON, which is the service's answer. */
+static void mark_only(const struct session *session, const json_t *answer)
+{
+    const enum form form = session->arguments.form;
+    if (form == FORM_TABLE || form == FORM_WIDE)
+        (void)json_object_set_new(json_object_get(answer, "pod"), TABLES_ONLY_OF_NAME, json_true());
 }
 
 static int show(const struct session *session, const struct asked *answer)
@@ -360,7 +373,7 @@ static int explain_other(struct session *session, const struct wanted_pod *wante
         pod = ask_why(session, wanted->kind, wanted->name);
     if (pod.status == EXIT_FINE)
         return show(session, &pod);
-    find_holders(session, wanted, found);
+    (void)find_holders(session, wanted, found);
     if (!pod.message && found->has_namespace)
         return complain_of_namespace(session, wanted);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
@@ -404,13 +417,17 @@ static int explain_pod(struct session *session, const struct wanted_pod *wanted)
     const char *given = given_namespace(session);
     struct found found = nothing_for(wanted);
     struct asked answer = ask_why(session, session->namespace_, wanted->name);
+    bool knows_all = false;
     if (answer.status == EXIT_NOT && find_pods(session, wanted, given, true, &found) == EXIT_FINE &&
         !given)
-        find_holders(session, wanted, &found);
+        knows_all = find_holders(session, wanted, &found);
     if (found.pods.n > 1)
         return complain_of_many(session, wanted, &found);
-    if (found.pods.n == 1)
+    if (found.pods.n == 1) {
         answer = ask_why(session, found.namespace_, found.name);
+        if (knows_all)
+            mark_only(session, answer.value);
+    }
     if (answer.status != EXIT_NOT)
         return show(session, &answer);
     const char *elsewhere = find_elsewhere(session, wanted);

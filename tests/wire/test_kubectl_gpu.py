@@ -474,15 +474,15 @@ def test_a_file_without_nodes_may_have_any_kinds(write):
 
 @pytest.mark.parametrize("kept", [{"namespace": "default"}, {"priorityClassName": "none"}, {"runtimeClassName": "none"}])
 def test_pods_that_the_api_server_would_reject_do_not_fit(write, kept):
-    """They find a node, but the summary says that they would be rejected; so do the answer and the exit status."""
+    """They find a node, but the verdict says why they would be rejected; so do the answer and the exit status."""
     kinds = [("v1", "Namespace", "ml"), ("scheduling.k8s.io/v1", "PriorityClass", "high"), ("node.k8s.io/v1", "RuntimeClass", "nvidia")]
     objects = [{"apiVersion": version, "kind": kind, "metadata": {"name": name}, "value": 1, "handler": "x"} for version, kind, name in kinds]
     path = write("c.json", list_text(node("a", 1), *objects))
     asked = json.loads(manifest(FITS, namespace=kept.get("namespace", "ml")))
     asked["spec"].update({name: value for name, value in kept.items() if name != "namespace"})
     ask = ("fit", "-f", "-", "--cluster-file", path)
-    assert "the API server would reject the pods" in " ".join(said(*ask, text=json.dumps(asked), status=1).split())
     (workload,) = json.loads(said(*ask, "-o", "json", text=json.dumps(asked), status=1))["workloads"]
+    assert workload["refusedBecause"][1:] in said(*ask, text=json.dumps(asked), status=1)
     assert workload["placed"] == 1 and workload["refusedBecause"].startswith("there is no ")
     assert f"({workload['refusedBecause']})" in workload["summary"]
     fine = manifest(FITS, namespace="ml")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from kubectl_gpu import Kubectl, complaint, said
+from kubectl_gpu import FILE, Kubectl, complaint, said
 from objects import list_text, node, pod
 
 
@@ -69,6 +69,17 @@ def where(write):
 def test_the_pod_that_is_meant(where, words, meant):
     found = json.loads(said("why", *words, *where, "-o", "json"))["pod"]
     assert f"{found['namespace']}/{found['name']}" == meant
+
+
+def test_a_namespace_that_was_found_is_said(where):
+    """On the first line; kube-scheduler's words come last."""
+    lines = said("why", "big-train-0", *FILE).splitlines()
+    assert lines[0].startswith("DOES NOT FIT  Pod ml-training/big-train-0, the only pod of this name: waits for ")
+    assert lines[-2:] == ["", "kube-scheduler says: 0/25 nodes are available: 25 Insufficient nvidia.com/gpu."]
+    assert not any(line.startswith("  closest") for line in lines), "the verdict names that node"
+    for words in (["big-train-0", "-n", "ml-training"], ["ml-training/big-train-0"]):
+        assert said("why", *words, *FILE).splitlines() == [lines[0].replace(", the only pod of this name", ""), *lines[1:]]
+    assert "the only" not in said("why", "here", *where) and "only" not in said("why", "big-train-0", *FILE, "-o", "json").lower().replace("only from", "")
 
 
 @pytest.mark.parametrize(

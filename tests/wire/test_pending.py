@@ -252,9 +252,9 @@ def test_the_table_of_pending_pods(service):
     (three,) = [block for block in text.split("FITS  Pod ml/") if block.startswith("three")]
     assert three.splitlines()[2:6] == [
         "",
-        "  kube-scheduler  Unschedulable: 0/5 nodes are available: 5 Insufficient nvidia.com/gpu.",
         "  asks for        3 nvidia.com/gpu",
         "  fits on         b",
+        "  kube-scheduler says: 0/5 nodes are available: 5 Insufficient nvidia.com/gpu.",
     ]
 
 

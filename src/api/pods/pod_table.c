@@ -28,14 +28,15 @@ static void write_age(const json_t *pod, struct arena *arena, struct buf *out)
                    arena, out);
 }
 
-static void write_scheduler(const json_t *pod, struct arena *arena, struct buf *out)
+/* Its words come last. They may be older than the verdict. */
+static void write_scheduler(const json_t *pod, size_t indent, struct arena *arena, struct buf *out)
 {
     const json_t *says = json_object_get(pod, "schedulerSays");
+    const char *message = text_member(says, "message");
     if (json_is_object(says))
-        write_line("kube-scheduler",
-                   arena_printf(arena, "%s: %s", text_member(says, "reason"),
-                                text_member(says, "message")),
-                   arena, out);
+        table_write_line(arena_printf(arena, "kube-scheduler says: %s",
+                                      *message ? message : text_member(says, "reason")),
+                         indent, TABLE_MORE, out);
 }
 
 static void write_requests(const json_t *pod, struct arena *arena, struct buf *out)
@@ -86,11 +87,14 @@ static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *ou
         write_line(is_taken ? "alone on" : "fits on", text_names(&shown, arena), arena, out);
 }
 
-/* Omitted if some node fits. A node with a quota as only obstacle lacks no resource. */
+/* Omitted if some node fits, or if the verdict is about that node. A node with a quota as only
+ * obstacle lacks no resource. */
 static void write_closest(const json_t *pod, struct arena *arena, struct buf *out)
 {
     const json_t *closest = json_object_get(pod, "closest");
-    if (!json_is_object(closest) || json_integer_value(json_object_get(pod, "fits")) > 0)
+    const char *decisive = text_member(json_object_get(pod, "verdict"), "node");
+    if (!json_is_object(closest) || strcmp(decisive, text_member(closest, "node")) == 0 ||
+        json_integer_value(json_object_get(pod, "fits")) > 0)
         return;
     const json_t *amounts = json_object_get(closest, "lacks");
     const char *lacks = "";
@@ -114,7 +118,6 @@ static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
 
 static void write_facts(const json_t *pod, struct arena *arena, struct buf *out)
 {
-    write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
     claim_answers_write(json_object_get(pod, "claims"), strlen("  "), arena, out);
     write_group(pod, arena, out);
@@ -198,7 +201,11 @@ static void write_verdict(const json_t *pod, struct arena *arena, struct buf *ou
                              wait_text(json_integer_value(age), arena))
               : "";
     table_write_sentence(
-        text_one_line(arena_printf(arena, "%s  Pod %s%s", words, text_pod(pod, arena), since),
+        text_one_line(arena_printf(arena, "%s  Pod %s%s%s", words, text_pod(pod, arena),
+                                   json_object_get(pod, TABLES_ONLY_OF_NAME)
+                                       ? ", the only pod of this name"
+                                       : "",
+                                   since),
                       arena),
         0, out);
     table_write_sentence(text_one_line(text_member(verdict, "text"), arena), strlen(words) + 2,
@@ -215,6 +222,7 @@ static void write_each(const json_t *pending, struct arena *arena, struct buf *o
         buf_add_text(out, "\n");
         write_verdict(pod, arena, out);
         write_facts(pod, arena, out);
+        write_scheduler(pod, strlen("  "), arena, out);
     }
 }
 
@@ -276,4 +284,7 @@ void tables_write_explanation(const json_t *answer, bool wide, struct arena *are
     write_facts(pod, arena, out);
     verdict_write_table(json_object_get(answer, "nodes"), wide, arena, out);
     text_write_reports(json_object_get(answer, "nodes"), "node", wide, arena, out);
+    if (json_is_object(json_object_get(pod, "schedulerSays")))
+        buf_add_text(out, "\n");
+    write_scheduler(pod, 0, arena, out);
 }
