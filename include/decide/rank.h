@@ -85,9 +85,10 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
  * twice counts once. */
 void best_add(struct best *best, const struct node *node, const struct claim_takes *takes,
               size_t position);
-/* fit_judge_next(), and best_add() if the node fits. NULL: no such node. */
-enum reason best_judge(struct best *best, struct fit_round *round, const struct node *node,
-                       const struct claim_takes *takes, size_t position);
+/* fit_judge_next() of n nodes, and best_add() of those that fit, with the number of nodes that were
+ * judged before as the position. A node NULL: no such node; takes NULL: none is known. */
+void best_judge(struct best *best, struct fit_round *round, const struct node *const *nodes,
+                const struct claim_takes *const *takes, size_t n, enum reason *ret_verdicts);
 /* The kept nodes, best first and scored; those that were added twice, twice. The array has room for
  * n_names, and is the caller's to append to. Call it once. */
 struct rank_place **best_end(struct best *best, size_t *ret_n);

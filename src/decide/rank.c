@@ -195,6 +195,7 @@ struct best {
     const struct score *score;
     struct rank_kind *kinds;
     size_t n_kinds;
+    size_t n_judged;
     struct rank_place *places; /* in the order in which they were added */
     size_t n, n_most;
     size_t n_ordered; /* cluster_n_ordered() */
@@ -238,39 +239,43 @@ static struct alike *find_alike(const struct best *best, const struct node *node
                               : alikes_find(&best->alikes, node);
 }
 
-static void add(struct best *best, struct alike *alike, const struct rank_place *place,
-                const struct claim_takes *takes)
+static void add(struct best *best, struct alike *alike, const struct node *node,
+                const struct claim_takes *takes, size_t position)
 {
     struct rank_kind *kind = alike ? alike->kind : NULL;
-    if (!kind)
-        kind = new_kind(best, place->node, takes);
-    if (alike)
-        alike->kind = kind;
+    if (!kind) {
+        kind = new_kind(best, node, takes);
+        if (alike)
+            alike->kind = kind;
+    }
     kind->n++;
-    best->places[best->n++] =
-        (struct rank_place){place->node, &kind->ranked, place->position, NULL};
+    best->places[best->n++] = (struct rank_place){node, &kind->ranked, position, NULL};
 }
 
 void best_add(struct best *best, const struct node *node, const struct claim_takes *takes,
               size_t position)
 {
-    add(best, find_alike(best, node, takes), &(struct rank_place){node, NULL, position, NULL},
-        takes);
+    add(best, find_alike(best, node, takes), node, takes, position);
 }
 
-enum reason best_judge(struct best *best, struct fit_round *round, const struct node *node,
-                       const struct claim_takes *takes, size_t position)
+// NOLINTNEXTLINE(readability-function-size): what is asked about the nodes, and the answers
+void best_judge(struct best *best, struct fit_round *round, const struct node *const *nodes,
+                const struct claim_takes *const *takes, size_t n, enum reason *ret_verdicts)
 {
-    struct alike *alike = node ? find_alike(best, node, takes) : NULL;
-    const bool is_known = alike && alike->is_judged;
-    const enum reason verdict = is_known ? alike->verdict : fit_judge_next(round, node);
-    if (alike && !is_known) {
-        alike->is_judged = fit_is_by_hot(round, node_hot(node));
-        alike->verdict = verdict;
+    for (size_t i = 0; i < n; i++) {
+        const struct claim_takes *its = takes ? takes[i] : NULL;
+        struct alike *alike = nodes[i] ? find_alike(best, nodes[i], its) : NULL;
+        const bool is_known = alike && alike->is_judged;
+        const enum reason verdict = is_known ? alike->verdict : fit_judge_next(round, nodes[i]);
+        if (alike && !is_known) {
+            alike->is_judged = fit_is_by_hot(round, node_hot(nodes[i]));
+            alike->verdict = verdict;
+        }
+        if (verdict == REASON_FITS)
+            add(best, alike, nodes[i], its, best->n_judged + i);
+        ret_verdicts[i] = verdict;
     }
-    if (verdict == REASON_FITS)
-        add(best, alike, &(struct rank_place){node, NULL, position, NULL}, takes);
-    return verdict;
+    best->n_judged += n;
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -322,8 +327,10 @@ static size_t sort_places(struct best *best, struct ranked_node *const *kinds, s
         const uint64_t bit = UINT64_C(1) << order % 64;
         if (begins[kind_of(place->ranked)->number] >= n_most)
             continue;
-        place->twin = are_there[order / 64] & bit ? first[order] : NULL;
-        best->has_twins |= place->twin != NULL;
+        if (are_there[order / 64] & bit) {
+            place->twin = first[order];
+            best->has_twins = true;
+        }
         first[order] = place;
         are_there[order / 64] |= bit;
         n_places++;

@@ -323,16 +323,3 @@ void args_fini(struct args *args)
 {
     json_decref(args->root);
 }
-
-void args_add_name(const struct args *args, size_t name, struct buf *out)
-{
-    const struct hashed_text *text = &args->names[name];
-    char *at = args->are_plain ? buf_extend(out, text->len + 2) : NULL;
-    if (!at) {
-        buf_add_quoted_len(out, text->text, text->len);
-        return;
-    }
-    *at = '"';
-    memcpy(at + 1, text->text, text->len);
-    at[text->len + 1] = '"';
-}

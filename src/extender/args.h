@@ -5,8 +5,10 @@
 #ifndef EXTENDER_ARGS_H
 #define EXTENDER_ARGS_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/words.h"
 #include "decide/fit.h"
 #include "extender/extender.h"
 #include "http/exchange.h"
@@ -54,7 +56,21 @@ struct fit_question args_question(const struct cluster *cluster, const struct po
 int args_init(struct args *ret_args, const struct extender *extender, struct exchange *exchange,
               const struct policy *policy, struct err *err);
 void args_fini(struct args *args);
-/* buf_add_quoted() of the name. */
-void args_add_name(const struct args *args, size_t name, struct buf *out);
+/* buf_add_quoted() of the name, and room for as many bytes more, which the caller fills in. NULL:
+ * they do not fit. Inline, for thousands of names. */
+static inline char *args_add_name(const struct args *args, size_t name, size_t n_more,
+                                  struct buf *out)
+{
+    const struct hashed_text text = args->names[name];
+    char *at = args->are_plain ? buf_extend(out, text.len + 2 + n_more) : NULL;
+    if (!at) {
+        buf_add_quoted_len(out, text.text, text.len);
+        return buf_extend(out, n_more);
+    }
+    *at = '"';
+    words_copy(at + 1, text.text, text.len);
+    at[text.len + 1] = '"';
+    return at + text.len + 2;
+}
 
 #endif

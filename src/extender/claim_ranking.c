@@ -24,10 +24,13 @@ static void judge_all(struct inventory *inventory, const struct args *args,
             ranking->is_ranked |=
                 judge(inventory, ranking, args->names[i].text, &ranking->takes[i]);
     }
+    for (size_t i = 0; i < args->n_names; i++)
+        ranking->takes[i] = ranking->takes[claim_lookup_stands_for(ranking->lookup, i)];
     ranking->outcome = ranking->is_ranked ? "ranked" : "by model only: not judged";
     if (!claim_rules_are_cut(ranking->rules))
         return;
     ranking->is_ranked = false;
+    ranking->takes = NULL;
     ranking->outcome = "by model only: too many kinds of nodes, or too many combinations";
 }
 
@@ -58,11 +61,6 @@ struct claim_ranking claim_ranking_of(struct inventory *inventory, const struct 
     ranking.takes = ARENA_ARRAY(arena, const struct claim_takes *, args->n_names);
     judge_all(inventory, args, &ranking);
     return ranking;
-}
-
-const struct claim_takes *claim_ranking_takes(const struct claim_ranking *ranking, size_t i)
-{
-    return ranking->is_ranked ? ranking->takes[claim_lookup_stands_for(ranking->lookup, i)] : NULL;
 }
 
 void claim_ranking_fini(struct claim_ranking *ranking)

@@ -12,7 +12,7 @@
 struct claim_ranking {
     struct claim_lookup *lookup;      /* NULL: the pod is not ranked by claims */
     struct claim_rules *rules;        /* for fit_question.devices */
-    const struct claim_takes **takes; /* of the nodes that stand for others; NULL: unknown */
+    const struct claim_takes **takes; /* on each node; NULL: unknown, or not ranked */
     const char *outcome;              /* for the record, static; NULL: the pod has no claims */
     bool is_ranked;
 };
@@ -20,8 +20,6 @@ struct claim_ranking {
 /* Takes the inventory's lock, in short holds. In the arena. */
 struct claim_ranking claim_ranking_of(struct inventory *inventory, const struct policy *policy,
                                       const struct args *args, struct arena *arena);
-/* What they take on args->names[i]; NULL: unknown. */
-const struct claim_takes *claim_ranking_takes(const struct claim_ranking *ranking, size_t i);
 void claim_ranking_fini(struct claim_ranking *ranking);
 
 #endif

@@ -6,7 +6,6 @@
 #include "extender/claim_ranking.h"
 #include "extender/extender.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Names of the nodes that are as good as any other. */
@@ -49,14 +48,14 @@ static void rank_all(struct prioritizing *ranking, const struct cluster *cluster
     const size_t n_names = ranking->args->n_names;
     struct fit_round round = fit_round_of(question);
     struct best *best = best_begin(cluster, question, SIZE_MAX, n_names, ranking->arena);
+    enum reason *verdicts = ARENA_ARRAY_UNSET(ranking->arena, enum reason, n_names);
     struct rank_place *unfit = ARENA_ARRAY_UNSET(ranking->arena, struct rank_place, n_names);
     size_t n_unfit = 0;
     size_t n = 0;
+    best_judge(best, &round, nodes, ranking->claims.takes, n_names, verdicts);
     for (size_t i = 0; i < n_names; i++) {
-        const struct claim_takes *takes = claim_ranking_takes(&ranking->claims, i);
-        const enum reason reason = best_judge(best, &round, nodes[i], takes, i);
-        decision->verdicts[reason]++;
-        if (reason != REASON_FITS)
+        decision->verdicts[verdicts[i]]++;
+        if (verdicts[i] != REASON_FITS)
             unfit[n_unfit++] = (struct rank_place){NULL, &others, i, NULL};
     }
     ranking->places = best_end(best, &n);
@@ -113,30 +112,31 @@ static bool rank(struct prioritizing *ranking, struct decision *decision)
     return has_opinion;
 }
 
-/* The longest end of a priority; a constant, so that it is copied in two steps. */
+/* What follows a name; the length is a constant, so that it is copied in two steps. */
+#define HOST "{\"Host\":"
 #define END_BYTES 32
+#define END(score) ",\"Score\":" #score "}," HOST
+static const char ENDS[RANK_BEST_SCORE + 1][END_BYTES] = {
+    END(0), END(1), END(2), END(3), END(4), END(5), END(6), END(7), END(8), END(9), END(10)};
+/* With a name, nearly always enough. */
+#define PRIORITY_BYTES 64
 
 /* HostPriorityList (PROTOCOL 1.5). */
 static void add_priorities(const struct args *args, struct rank_place *const *places,
                            struct buf *out)
 {
-    static const char HOST[] = "{\"Host\":";
-    char ends[RANK_BEST_SCORE + 1][END_BYTES];
-    size_t lens[RANK_BEST_SCORE + 1];
-    for (int score = 0; score <= RANK_BEST_SCORE; score++)
-        lens[score] = (size_t)snprintf(ends[score], END_BYTES, ",\"Score\":%d},%s", score, HOST);
-    buf_add_text(out, args->n_names > 0 ? "[{\"Host\":" : "[");
+    (void)buf_make_room(out, args->n_names * PRIORITY_BYTES);
+    buf_add_text(out, args->n_names > 0 ? "[" HOST : "[");
     for (size_t i = 0; i < args->n_names; i++) {
         const int score = places[i]->ranked->score;
-        args_add_name(args, places[i]->position, out);
-        char *at = buf_extend(out, END_BYTES);
+        char *at = args_add_name(args, places[i]->position, END_BYTES, out);
         if (!at)
             continue;
-        memcpy(at, ends[score], END_BYTES);
-        out->len -= END_BYTES - lens[score];
+        memcpy(at, ENDS[score], END_BYTES);
+        out->len -= END_BYTES - (sizeof END(0) - 1) - (score == RANK_BEST_SCORE);
     }
     if (args->n_names > 0)
-        out->len -= sizeof HOST;
+        out->len -= sizeof "," HOST - 1;
     buf_add_text(out, "]");
 }
 

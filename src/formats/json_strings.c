@@ -152,13 +152,13 @@ static bool on_event(struct finder *finder, enum json_scan_event event, char *at
 }
 
 /* hash_name() of the words that are looked at for the closing quote anyway. Returns the length.
- * SIZE_MAX: the string has other characters than plain ASCII, or ends within 8 bytes of the end. */
-static size_t hash_plain(const char *text, const char *end, struct siphash_key key,
-                         uint64_t *ret_hash)
+ * SIZE_MAX: the string has other characters than plain ASCII, or ends behind `last`, where the last
+ * word begins. */
+static inline size_t hash_plain(const char *text, const char *last, struct siphash_key key,
+                                uint64_t *ret_hash)
 {
-    const char *at = text;
     uint64_t hash = key.k0;
-    for (; end - at >= 8; at += 8) {
+    for (const char *at = text; at <= last; at += 8) {
         const uint64_t word = word_at(at);
         const uint64_t special = word_specials(word);
         if (!special) {
@@ -178,9 +178,10 @@ static size_t hash_plain(const char *text, const char *end, struct siphash_key k
 static char *take_plain_items(struct finder *finder, char *at, const char *end)
 {
     const struct siphash_key key = hash_key();
-    while (end - at > 2 && at[0] == ',' && at[1] == '"') {
+    const char *last = end - at > 8 ? end - 8 : at;
+    while (at < last && at[0] == ',' && at[1] == '"') {
         struct hashed_text item = {.text = at + 2};
-        item.len = hash_plain(item.text, end, key, &item.hash);
+        item.len = hash_plain(item.text, last, key, &item.hash);
         if (item.len == SIZE_MAX)
             break;
         at += item.len + 3;

@@ -189,19 +189,21 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
                       struct best *best)
 {
     struct fit_round round = fit_round_of(question);
-    for (size_t i = 0; i < args->n_names; i++) {
-        if (i % FEW_NAMES == 0)
-            cluster_find_nodes(cluster, &args->names[i],
-                               args->n_names - i < FEW_NAMES ? args->n_names - i : FEW_NAMES,
-                               &found->nodes[i]);
-        const struct node *node = found->nodes[i];
-        const enum reason verdict =
-            best ? best_judge(best, &round, node, NULL, i) : fit_judge_next(&round, node);
-        found->verdicts[i] = verdict;
-        if (verdict == REASON_FITS)
-            continue;
-        found->messages[i] = fit_message(node, question, verdict);
-        found->n_rejected++;
+    for (size_t begin = 0, end = 0; begin < args->n_names; begin = end) {
+        const size_t n = args->n_names - begin < FEW_NAMES ? args->n_names - begin : FEW_NAMES;
+        const struct node **nodes = &found->nodes[begin];
+        end = begin + n;
+        cluster_find_nodes(cluster, &args->names[begin], n, nodes);
+        if (best)
+            best_judge(best, &round, nodes, NULL, n, &found->verdicts[begin]);
+        for (size_t i = begin; i < end; i++) {
+            if (!best)
+                found->verdicts[i] = fit_judge_next(&round, found->nodes[i]);
+            if (found->verdicts[i] == REASON_FITS)
+                continue;
+            found->messages[i] = fit_message(found->nodes[i], question, found->verdicts[i]);
+            found->n_rejected++;
+        }
     }
 }
 
@@ -284,7 +286,7 @@ static void add_fitting(const struct args *args, const struct filter_result *fou
         if (args->has_nodes)
             json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
         else
-            args_add_name(args, i, out);
+            (void)args_add_name(args, i, 0, out);
         separator = ",";
     }
     buf_add_text(out, "]");
@@ -333,7 +335,7 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
         if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i].text) != awaited)
             continue;
         buf_add_text(out, separator);
-        args_add_name(args, i, out);
+        (void)args_add_name(args, i, 0, out);
         buf_add_text(out, ":");
         add_message(&quoted[found->verdicts[i]], refusal ? refusal : found->messages[i], arena,
                     out);
