@@ -206,7 +206,7 @@ def test_verdicts_have_colours(word, colour):
 def test_the_width_is_that_of_the_terminal():
     """COLUMNS wins. Narrower than 80 is 80; without a terminal it is 100."""
     longest = lambda text: max(map(len, text.splitlines()))
-    by_width = {width: said("why", "big-train-0", "-n", "ml-training", *FILE, env={"COLUMNS": str(width)}) for width in (79, 80, 120)}
+    by_width = {width: said("nodes", *FILE, env={"COLUMNS": str(width)}) for width in (79, 80, 120)}
     assert by_width[79] == by_width[80] and 60 < longest(by_width[80]) <= 80 < longest(by_width[120]) <= 120
     ask = ("why", "big-train-0", "-n", "ml-training", *FILE)
     assert 80 < longest(said(*ask)) <= 100
