@@ -81,6 +81,18 @@ def test_the_table(service):
     assert f"The same in each row: RESOURCE {GPU}." in lines
 
 
+def test_the_table_has_the_rows_of_the_page(module_service):
+    """Models with something free; two resources of a model are apart; pods do not ask for several slices."""
+    sliced = node("s", 2, A100, status={"allocatable": {"cpu": "64", "memory": "256Gi", GPU: "2", "nvidia.com/mig-1g.5gb": "5", "pods": "99"}})
+    served = module_service(sliced, node("full", 1, "T4"), pod("p", 1, "full"), pod("q", 1, "s"))
+    rows = [line.split("  ")[0] for line in served.get("/v1/fragmentation?output=table&width=80").text.splitlines()[2:4]]
+    assert rows == [A100, f"{A100} mig-1g.5gb"]
+    lines = served.get("/v1/fragmentation?output=table&width=80").text.splitlines()
+    assert [line.split() for line in lines[1:4]] == [["MODEL", "FREE", "SUITS", "RESOURCE"], [A100, "1", "100%", GPU], [A100, "mig-1g.5gb", "5", "100%", "nvidia.com/mig-1g.5gb"]]
+    wide = served.get("/v1/fragmentation?output=table&wide=true").text
+    assert "T4 " in wide and "nvidia.com/mig-1g.5gb" in wide and f"{A100} mig" not in wide
+
+
 def test_the_metrics(service):
     text = service.get("/metrics").text
     for name, on_a, on_b in (("fragmented_gpus", 1.5, 1.6), ("largest_block_gpus", 3, 8), ("whole_nodes", 0, 1)):

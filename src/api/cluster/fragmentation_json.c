@@ -127,13 +127,32 @@ static const char *suits_text(const json_t *item, struct arena *arena)
     return n > 0 ? arena_printf(arena, "%d%%", (int)(100 * (n - useless) / n)) : "";
 }
 
+/* As on the page: pods do not ask for several slices or shares of one GPU. */
 static const char *room_text(const json_t *item, const char *size, struct arena *arena)
 {
     const char *n = text_number(json_object_get(item, "roomFor"), size, arena);
-    return strcmp(n, "0") == 0 ? "" : n;
+    return strcmp(text_member(item, "unit"), gpu_unit_word(NULL)) != 0 || strcmp(n, "0") == 0 ? ""
+                                                                                              : n;
 }
 
-static void add_rows(const json_t *models, bool are_stranded, struct table *table,
+/* NULL, or what tells the row from others of its model where the column of resources goes:
+ * "mig-1g.5gb", but for whole GPUs. */
+static const char *resource_beside(const json_t *models, const json_t *item)
+{
+    const char *resource = text_member(item, "resource");
+    const char *name = strrchr(resource, '/') ? strrchr(resource, '/') + 1 : resource;
+    size_t i = 0;
+    json_t *other = NULL;
+    json_array_foreach (models, i, other) {
+        if (other != item && strcmp(name, "gpu") != 0 &&
+            json_equal(json_object_get(other, "model"), json_object_get(item, "model")))
+            return name;
+    }
+    return NULL;
+}
+
+/* Models of which nothing is free only if the table is wide. */
+static void add_rows(const json_t *models, bool are_stranded, bool wide, struct table *table,
                      struct arena *arena)
 {
     size_t i = 0;
@@ -141,14 +160,17 @@ static void add_rows(const json_t *models, bool are_stranded, struct table *tabl
     json_array_foreach (models, i, item) {
         const json_int_t n = json_integer_value(json_object_get(item, "stranded"));
         const json_int_t n_usable = json_integer_value(json_object_get(item, "usable"));
-        if ((n > 0) == are_stranded)
-            table_add(table,
-                      (const char *[]){text_member(item, "model"),
-                                       arena_printf(arena, "%lld", (long long)(n + n_usable)),
-                                       text_number(item, "stranded", arena),
-                                       room_text(item, "2", arena), room_text(item, "4", arena),
-                                       room_text(item, "8", arena), suits_text(item, arena),
-                                       text_member(item, "resource"), stranded_text(item, arena)});
+        const char *beside = wide ? NULL : resource_beside(models, item);
+        const char *model = text_member(item, "model");
+        if ((n > 0) != are_stranded || (!wide && n + n_usable == 0))
+            continue;
+        table_add(table,
+                  (const char *[]){beside ? arena_printf(arena, "%s %s", model, beside) : model,
+                                   arena_printf(arena, "%lld", (long long)(n + n_usable)),
+                                   text_number(item, "stranded", arena),
+                                   room_text(item, "2", arena), room_text(item, "4", arena),
+                                   room_text(item, "8", arena), suits_text(item, arena),
+                                   stranded_text(item, arena), text_member(item, "resource")});
     }
 }
 
@@ -156,6 +178,7 @@ static void add_rows(const json_t *models, bool are_stranded, struct table *tabl
 void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *arena,
                                 struct buf *out)
 {
+    const json_t *models = json_object_get(answer, "models");
     static const char *const HEADINGS[] = {"MODEL",
                                            "FREE",
                                            "STRANDED",
@@ -163,16 +186,15 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
                                            (TABLE_MAY_GO "OF 4"),
                                            "OF 8",
                                            "SUITS",
-                                           (TABLE_MAY_GO TABLE_MAY_BE_TOLD "RESOURCE"),
                                            "STRANDED ON",
+                                           (TABLE_MAY_GO TABLE_MAY_BE_TOLD "RESOURCE"),
                                            NULL};
-    const json_t *models = json_object_get(answer, "models");
     struct table *table = table_new(arena, wide, HEADINGS);
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
     table_write_sentence(text_member(answer, "summary"), 0, out);
-    add_rows(models, true, table, arena);
-    add_rows(models, false, table, arena);
+    add_rows(models, true, wide, table, arena);
+    add_rows(models, false, wide, table, arena);
     if (table_is_empty(table))
         return;
     table_write(table, out);
