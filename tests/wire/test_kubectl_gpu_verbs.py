@@ -206,9 +206,9 @@ def test_verdicts_have_colours(word, colour):
 def test_the_width_is_that_of_the_terminal():
     """COLUMNS wins. Narrower than 80 is 80; without a terminal it is 100."""
     longest = lambda text: max(map(len, text.splitlines()))
-    by_width = {width: said("nodes", *FILE, env={"COLUMNS": str(width)}) for width in (79, 80, 120)}
+    ask = ("nodes", *FILE)
+    by_width = {width: said(*ask, env={"COLUMNS": str(width)}) for width in (79, 80, 120)}
     assert by_width[79] == by_width[80] and 60 < longest(by_width[80]) <= 80 < longest(by_width[120]) <= 120
-    ask = ("why", "big-train-0", "-n", "ml-training", *FILE)
     assert 80 < longest(said(*ask)) <= 100
     for columns, more, width in ((120, {}, 120), (40, {}, 80), (200, {"COLUMNS": "80"}, 80)):
         assert on_terminal(*ask, env={"NO_COLOR": "1", **more}, columns=columns).replace("\r\n", "\n") == by_width[width]
