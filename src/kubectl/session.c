@@ -223,14 +223,14 @@ static const char *lacking(const char *view, const json_t *value)
     return NULL;
 }
 
-/* Lists of a namespace that does not exist are no answers: a message; else NULL. Quotas may cover
- * a namespace that will be made, and decisions are kept of one that was deleted. */
-static const char *namespace_fault(const struct session *session, const char *view,
-                                   const json_t *value)
+/* Lists of a namespace that does not exist are no answers: a message; else NULL. But a quota may
+ * cover a namespace that will be made, and decisions are kept of one that was deleted. */
+static const char *namespace_fault(const struct session *session, const json_t *value)
 {
     size_t i = 0;
     json_t *warning = NULL;
-    if (strcmp(view, "quota") == 0 || strcmp(view, "decisions") == 0)
+    if (json_array_size(json_member(value, "quotas")) > 0 ||
+        json_array_size(json_member(value, "decisions")) > 0)
         return NULL;
     json_array_foreach (json_member(value, "warnings"), i, warning) {
         const char *path = "";
@@ -257,7 +257,7 @@ static struct asked read_answer(const struct session *session, const char *view,
     else if (lacking(view, value))
         answer.message =
             not_ours(session, arena_printf(session->arena, "it has no %s", lacking(view, value)));
-    else if ((answer.message = namespace_fault(session, view, value)))
+    else if ((answer.message = namespace_fault(session, value)))
         answer.status = EXIT_MISTAKE;
     else
         return (struct asked){EXIT_FINE, reply->status, NULL, value};

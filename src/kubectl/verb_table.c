@@ -8,16 +8,22 @@
 #define IN_NAMESPACES (TAKES_NAMESPACE | TAKES_ALL)
 #define SHOWN (TAKES_FORM | TAKES_NAMES)
 
+#define WHY_NOT_COLUMNS                                                                            \
+    "WHY NOT ELSEWHERE\tof these NODES; the nearest first\n"                                       \
+    "WHICH\tthe first of them; +8: and 8 more\n"
+#define MODEL_COLUMN "MODEL\tof the GPUs; -: unknown\n"
+#define RESOURCE_COLUMN "RESOURCE\twhat pods ask for\n"
+
 const struct verb_facts VERB_TABLE[N_VERBS] = {
     [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them",
                     TAKES_MODEL | TAKES_SELECTOR | TAKES_OBJECT | SHOWN,
-                    "MODEL\tof its GPUs; -: unknown\n"
-                    "RESOURCE\twhat pods ask for\n"
+                    MODEL_COLUMN RESOURCE_COLUMN
                     "GPUS\tthat pods may use\n"
                     "USED\tby its pods\n"
                     "FREE\tthe others (wide)\n"
                     "USABLE\tfree, on an open node, and pods fit beside them\n"
                     "STRANDED\tfree, but no kind of pod that is here fits beside them\n"
+                    "STATE\tReady, NotReady, cordoned, stranded or quarantined\n"
                     "CLOSED\tfree, on a node that is cordoned or not ready\n"
                     "RESERVED\tfor pods that are being bound\n"
                     "CPU, MEMORY\tthat are free on the node (wide)\n"
@@ -25,10 +31,11 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                     "nodes --model V100", verbs_nodes},
     [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; for CI, too",
                   TAKES_MANIFEST | SHOWN,
+                  "PODS\tthe template's name, and the numbers of its replicas\n"
                   "GOES TO\tthe node of each pod\n"
+                  "ASKS FOR, EACH\teach of these pods\n"
                   "FITS ON\tthe nodes that the pod may go to (wide)\n"
-                  "SCORE\tthe best has 10 (wide)\n"
-                  "WHICH\tnodes on which it does not fit, and why\n",
+                  "SCORE\tthe best has 10 (wide)\n" WHY_NOT_COLUMNS,
                   "fit -f examples/test-pod.yaml", verbs_fit},
     [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why",
                       IN_NAMESPACES | TAKES_SELECTOR | SHOWN,
@@ -39,10 +46,12 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                       "pending -n ml-training", verbs_pending},
     [VERB_QUOTA] = {"quota", "", "limits and use of each quota", IN_NAMESPACES | SHOWN,
                     "GPUS\tthe model, or the resource, that the limit is for\n"
-                    "LEFT\twhat the limit leaves\n"
+                    "USED, LIMIT, LEFT\tGPUs\n"
+                    "BORROWED, LENT\tof a quota that lends\n"
                     "UNKNOWN\tused GPUs whose model is unknown\n"
                     "MOST USED BY\tthe namespace that uses most of it\n"
-                    "WAITS FOR IT\ta namespace whose pods wait for it, and the GPUs\n",
+                    "WAITS FOR IT\ta namespace whose pods wait for it, and the GPUs\n"
+                    "NAMESPACES\tthat share the quota\n",
                     "quota -n ml-training", verbs_quota},
     [VERB_GROUPS] = {"groups", "", "groups of pods that wait to be bound together",
                      IN_NAMESPACES | SHOWN,
@@ -50,7 +59,9 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                      "BOUND\thow many of its pods are\n",
                      "groups -n ml-training", verbs_groups},
     [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits",
-                  TAKES_NAMESPACE | TAKES_OBJECT | NEEDS_OBJECT | SHOWN, "",
+                  TAKES_NAMESPACE | TAKES_OBJECT | NEEDS_OBJECT | SHOWN,
+                  WHY_NOT_COLUMNS "FITS ON\tthe nodes that the pod may go to (wide)\n"
+                                  "SCORE\tthe best has 10 (wide)\n",
                   "why big-train-0 -n ml-training", verbs_why},
     [VERB_PODS] = {"pods", "", "who holds GPUs: pods, owners, since when",
                    IN_NAMESPACES | TAKES_MODEL | SHOWN,
@@ -62,6 +73,8 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                    "pods -n ml-training", verbs_pods},
     [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use",
                    TAKES_MODEL | TAKES_SELECTOR | TAKES_FORM,
+                   MODEL_COLUMN RESOURCE_COLUMN
+                   "FREE\ton open nodes\n"
                    "STRANDED\tfree, but no kind of pod that is here fits beside them\n"
                    "PODS OF 2, OF 4, OF 8\tpods of so many GPUs that fit\n"
                    "SUITS\tthe share of the free GPUs that suits the average pod\n"
@@ -69,8 +82,9 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                    "frag --model V100", verbs_frag},
     [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them",
                      IN_NAMESPACES | TAKES_SELECTOR | SHOWN,
-                     "STATE\tunused: no pod uses it, and it still holds its GPUs\n"
-                     "DEVICES\tPOOL/DEVICE\n",
+                     MODEL_COLUMN "PODS\tthat use it\n"
+                                  "STATE\tunused: no pod uses it, and it still holds its GPUs\n"
+                                  "DEVICES\tPOOL/DEVICE\n",
                      "claims -A", verbs_claims},
     [VERB_DECISIONS] = {"decisions", "[POD]", "last answers to kube-scheduler; -w: new ones",
                         IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | SHOWN,
@@ -79,14 +93,24 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                         "LEDGER\tthe same number: the same data\n",
                         "decisions -n ml-training", verbs_decisions},
     [VERB_DOCTOR] = {"doctor", "", "which answers you get, and if data are complete", TAKES_FORM,
-                     "", "doctor", verbs_doctor},
+                     "ok, warn, fail\thow a check ended\n"
+                     "NAME: TEXT\tthe check, and what it found\n",
+                     "doctor", verbs_doctor},
     [VERB_WHAT_IF] = {"what-if", "--drain NODE ...", "where pods would go after changes",
-                      TAKES_MANIFEST | TAKES_CHANGES | TAKES_FORM, "",
+                      TAKES_MANIFEST | TAKES_CHANGES | TAKES_FORM,
+                      "OWNER, PRIORITY\tof a pod that moves\n"
+                      "FROM, GOES TO\tits node, and the next one\n"
+                      "WHY NOT\twhy it finds no place\n" RESOURCE_COLUMN MODEL_COLUMN
+                      "FREE, USABLE\tGPUs, before -> after\n"
+                      "LARGEST BLOCK\tusable GPUs of one node\n"
+                      "WHOLE NODES\twith all GPUs usable\n"
+                      "BUDGET, ALLOWS\tPodDisruptionBudgets that a drain meets\n",
                       "what-if --add-nodes h100-1=2", verbs_what_if},
     [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",
                           TAKES_FORM,
                           "GROUP\tnodes of one label, or with the same GPUs\n"
                           "LIKE\tthe node that one more would be like\n"
+                          "BY, MODEL\twhat makes them a group; their GPUs (wide)\n"
                           "RUN\thow many waiting pods it would let run\n",
                           "node-groups", verbs_node_groups},
     [VERB_UI] = {"ui", "", "the page, for a browser on this machine", 0, "", "ui", verbs_ui},

@@ -33,6 +33,39 @@ def test_help_of_a_verb(verb):
     assert "--drain" in shown if verb == "what-if" else "--drain" not in shown
 
 
+# What they hold is in their names.
+OBJECTS = {"NODE", "NODES", "NAMESPACE", "POD", "CLAIM", "QUOTA", "PROBLEM", "NAME", "WHAT", "REPORTED"}
+TABLES = [
+    ("nodes",),
+    ("nodes", "-o", "wide"),
+    ("fit", "-f", os.path.join(ROOT, "examples/workloads/statefulset.yaml")),
+    ("pending",),
+    ("quota", "--config", os.path.join(ROOT, "examples/policy-quotas.yaml"), "-o", "wide"),
+    ("why", "big-train-0"),
+    ("why", "big-train-0", "-o", "wide"),
+    ("pods", "-o", "wide"),
+    ("frag", "-o", "wide"),
+    ("claims", "--cluster-file", os.path.join(ROOT, "examples/dra-cluster.yaml")),
+    ("what-if", "--drain", "v100-1,k80-1", "--add-nodes", "h100-1=2", "-o", "wide"),
+    ("node-groups", "-o", "wide"),
+]
+
+
+@pytest.mark.parametrize("words", TABLES, ids="-".join)
+def test_help_has_each_column(words):
+    where = () if words[0] == "claims" else FILE
+    lines = gpu(*words, *where).stdout.splitlines()
+    shown = {name for line in lines if re.fullmatch(r"[A-Z]+( ?[A-Z,0-9]+)*(  +[A-Z]+( ?[A-Z(),0-9]+)*)+", line) for name in re.split(r"  +", line)}
+    helped = said("help", words[0]).partition("\nColumns:\n")[2].partition("\n\n")[0]
+    known = {name for line in helped.splitlines() for name in re.split(r", (?!EACH)", line[2:].split("  ")[0])}
+    assert shown and shown - OBJECTS - known == set()
+
+
+@pytest.mark.parametrize("verb", ["nodes", "fit", "pending", "quota", "groups", "why", "pods", "frag", "claims", "decisions", "doctor", "what-if", "node-groups"])
+def test_help_has_columns(verb):
+    assert "\nColumns:\n" in said("help", verb)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_example_of_a_verb(service, verb):
     (example,) = re.findall(r"^Example:\n  kubectl gpu (.*)\n", said("help", verb), re.MULTILINE)

@@ -50,7 +50,7 @@ def test_a_namespace(where):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "kubectl gpu: no pods in the namespace none hold GPUs\n")
 
 
-@pytest.mark.parametrize("verb", ["pods", "claims", "pending", "groups"])
+@pytest.mark.parametrize("verb", ["pods", "claims", "pending", "groups", "quota"])
 @pytest.mark.parametrize("form", ["table", "json", "name"])
 def test_a_namespace_that_does_not_exist(service, verb, form):
     """It has no pods, but that is no answer. The nearest one is named."""
@@ -59,6 +59,15 @@ def test_a_namespace_that_does_not_exist(service, verb, form):
         assert said_of_it == '--namespace: "ml-trainin": there is no such namespace; did you mean ml-training?'
         assert complaint(verb, *place, "-n", "none", status=2) == '--namespace: "none": there is no such namespace'
     assert gpu(verb, *FILE, "-n", "kube-system").returncode == 0
+
+
+def test_a_namespace_that_a_quota_covers_or_decisions_name(service, write):
+    """It may be made later, or have been deleted; others are misspelt."""
+    policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nquotas: [{name: team, namespaces: [later], limits: [{resource: nvidia.com/gpu, total: 4}]}]\n")
+    text = said("quota", *FILE, "--config", policy, "-n", "later")
+    assert text.startswith('warning: --namespace: "later": there is no such namespace\n') and "team" in text
+    assert complaint("quota", *FILE, "--config", policy, "-n", "lter", status=2).startswith('--namespace: "lter": there is no such namespace')
+    assert complaint("decisions", "--url", f"http://{service.address}", "-n", "none", status=2) == '--namespace: "none": there is no such namespace'
 
 
 def test_a_model():
