@@ -147,7 +147,7 @@ def test_cells_control_no_terminal(start_over):
         assert not set(evil) - set("ab[2J") & set(text_of(service, "/v1/inventory", wide=wide))
 
 
-@pytest.mark.parametrize("width, has_resource", [(80, False), (120, True), (400, True)])
+@pytest.mark.parametrize("width, has_resource", [(80, False), (140, True), (400, True)])
 def test_the_width_is_a_parameter(service, width, has_resource):
     texts = [text_of(service, path, width=width) for path in ("/v1/pending", "/v1/fragmentation", "/v1/quota")]
     assert max(len(line) for text in texts for line in text.splitlines()) <= width
