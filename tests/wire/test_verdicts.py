@@ -770,6 +770,18 @@ def test_a_pod_that_names_its_node(start_over, named, cause, text):
     assert job["remedies"][0]["nodes"] == ["large"]
 
 
+@pytest.mark.parametrize("affinity", [False, True])
+def test_no_node_is_added_where_the_pods_name_theirs(start_over, affinity):
+    """It would have another name."""
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["a"]}]}
+    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    chosen = {"affinity": required} if affinity else {"nodeSelector": {"kubernetes.io/hostname": "a"}}
+    service = start_over(node("a", 8, metadata={"labels": {"kubernetes.io/hostname": "a"}}))
+    for spec, helps in (({}, ["1 more node like a"]), (chosen, [])):
+        (job,) = jobs_of(service, of_kind("Deployment", "web", template_of(5, **spec), replicas=2))
+        assert [remedy["text"] for remedy in job["remedies"] if remedy["kind"] == "administrator"] == helps
+
+
 def test_a_drain_that_displaces_nothing_says_so(service):
     """Rows of models whose numbers stay are left out."""
     ask = lambda change: service.post("/v1/what-if?output=table", {"changes": [change]}).text

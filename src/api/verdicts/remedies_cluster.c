@@ -433,6 +433,28 @@ static bool quota_allows(const struct remedy_search *search, const struct trial_
     return !quota || quota_count(quota, node) >= trials_n_pods(&search->trials);
 }
 
+static bool names_hosts_in(const struct selector_term *term)
+{
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        const struct requirement *one = &term->requirements[i];
+        if (one->op == SELECTOR_IN &&
+            (one->is_field || strcmp(one->key, "kubernetes.io/hostname") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether only nodes of certain names will do: a new one has another. */
+static bool names_hosts(const struct fit_question *question)
+{
+    const struct shape_facts *facts = &question->shape->facts;
+    for (size_t i = 0; facts->affinity.present && i < facts->affinity.n_terms; i++) {
+        if (names_hosts_in(&facts->affinity.terms[i]))
+            return true;
+    }
+    return names_hosts_in(&facts->node_selector) || remedies_has_node_name(question);
+}
+
 /* How many nodes like this one the pods without a place need; 0: no number is enough. */
 static int64_t nodes_needed(const struct remedy_search *search, const struct node *like)
 {
@@ -449,7 +471,7 @@ static int64_t nodes_needed(const struct remedy_search *search, const struct nod
         empty.quota = NULL;
         const int64_t room = n_missing > 0 ? fit_count(like, &empty) : 1;
         if (room == 0 || !quota_allows(search, role, like) || role->question->peers ||
-            role->per_node || role->question->devices || remedies_has_node_name(role->question))
+            role->per_node || role->question->devices || names_hosts(role->question))
             return 0;
         n += (n_missing + room - 1) / room;
     }
