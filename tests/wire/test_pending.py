@@ -341,7 +341,7 @@ def test_a_quota_that_pods_before_it_use_up(start_over, write, filters):
     pods = {item["name"]: item for item in service.get("/v1/pending" + filters).json()["pods"]}
     verdict = pods["p-1"]["verdict"]
     assert (pods["p-1"]["fits"], pods["p-1"]["placedOn"], verdict["result"], verdict["cause"]) == (1, None, "waits", "quota")
-    assert verdict["text"] == "After pods that come first, quota small leaves 1 GPU in all; it asks for 3."
+    assert verdict["text"] == "After ml/p-0, quota small leaves 1 GPU in all; it asks for 3."
     assert explanation_of(service, "p-1")["pod"]["verdict"] == verdict
 
 

@@ -1,6 +1,7 @@
 /* turns: see turns.h. */
 #include "api/pods/turns.h"
 #include "api/pods/pod_json.h"
+#include "api/text.h"
 #include "api/verdicts/headline.h"
 #include "api/what_if/placing.h"
 #include "base/table.h"
@@ -15,10 +16,11 @@ struct turn {
     enum verdict_cause cause;
     enum fits_alone alone;
     const json_t *help;
+    size_t n_before; /* pods of its namespace that were placed before it */
 };
 
 struct entry {
-    const char *key; /* the pod's UID, or the node's name */
+    const char *key; /* the pod's UID, the node's name, or a namespace with its first placed pod */
     struct turn turn;
     UT_hash_handle hh;
 };
@@ -26,7 +28,7 @@ struct entry {
 struct turns {
     struct arena *arena;
     const struct policy *policy; /* borrowed */
-    struct entry *by_pod, *by_node;
+    struct entry *by_pod, *by_node, *by_namespace;
     json_t *helps; /* of all turns */
 };
 
@@ -56,9 +58,21 @@ static void add_pod(struct turns *turns, const struct placed_pod *placed, const 
 {
     struct arena *arena = turns->arena;
     const struct pod *pod = &placed->copy->pod;
-    const struct turn turn = {placed->node,  name_of(pod, only, arena), placed->reason,
-                              placed->cause, placed->copy->alone,       placed->help};
+    struct entry *own = find(turns->by_namespace, pod->namespace_);
+    const struct turn turn = {placed->node,
+                              name_of(pod, only, arena),
+                              placed->reason,
+                              placed->cause,
+                              placed->copy->alone,
+                              placed->help,
+                              own ? own->turn.n_before : 0};
     add(&turns->by_pod, pod->uid, &turn, arena);
+    if (turn.node && !own) {
+        add(&turns->by_namespace, pod->namespace_, &turn, arena);
+        own = find(turns->by_namespace, pod->namespace_);
+    }
+    if (turn.node)
+        own->turn.n_before++;
     if (turn.node && !find(turns->by_node, turn.node))
         add(&turns->by_node, turn.node, &turn, arena);
 }
@@ -115,9 +129,11 @@ struct turns *turns_of(const struct turns_pods *pods, struct arena *arena)
 
 /* "The room on h100-1 goes to ml/train-0, which kube-scheduler takes first.", or what else those
  * before it use up. */
-static const char *taken_text(const struct turns *turns, const struct turn *turn, const char *node)
+static const char *taken_text(const struct turns *turns, const struct turn *turn,
+                              const char *namespace_, const char *node)
 {
     const struct entry *first = find(turns->by_node, node);
+    const struct entry *own = find(turns->by_namespace, namespace_);
     const char *reason = turn->reason;
     const bool is_room = turn->cause >= CAUSE_FREE_GPUS && turn->cause <= CAUSE_TOTAL;
     if (is_room && first)
@@ -126,8 +142,11 @@ static const char *taken_text(const struct turns *turns, const struct turn *turn
                             first->turn.pod);
     if (turn->cause == CAUSE_NONE || !*reason)
         return "Pods that kube-scheduler takes first use up what it needs.";
-    return arena_printf(turns->arena, "After pods that come first, %c%s", tolower(*reason),
-                        reason + 1);
+    return arena_printf(turns->arena, "After %s, %c%s",
+                        own && turn->n_before > 0
+                            ? text_first(own->turn.pod, turn->n_before, turns->arena)
+                            : "pods that come first",
+                        tolower(*reason), reason + 1);
 }
 
 static json_t *verdict_in_turn(const struct turns *turns, const struct turn *turn,
@@ -139,7 +158,7 @@ static json_t *verdict_in_turn(const struct turns *turns, const struct turn *tur
     const char *text =
         turn->node
             ? arena_printf(turns->arena, "It fits on %s, and waits for kube-scheduler.", node)
-            : taken_text(turns, turn, node);
+            : taken_text(turns, turn, text_member(pod, "namespace"), node);
     (void)json_object_set_new(verdict, "text", json_string(text));
     (void)json_object_set_new(verdict, "node", json_string(node));
     if (turn->node)
@@ -171,4 +190,5 @@ void turns_free(struct turns *turns)
     json_decref(turns->helps);
     HASH_CLEAR(hh, turns->by_pod);
     HASH_CLEAR(hh, turns->by_node);
+    HASH_CLEAR(hh, turns->by_namespace);
 }
