@@ -320,6 +320,21 @@ def test_remedies_of_a_turn_are_enough_for_the_whole_workload(start_over):
     assert [(remedy["text"], remedy["fits"]) for remedy in owner["remedies"]] == [("ask for 1 GPU a pod", 6), ("2 more nodes like a", 6)]
 
 
+def test_alike_pods_of_several_workloads_in_turn(start_over):
+    """What would help one workload is not tried with the pods of another: bare pods are helped one by one."""
+    made_by = lambda name: {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": name, "controller": True}]}
+    at = lambda i: {"creationTimestamp": f"2026-01-01T00:00:0{i}Z"}
+    bare = [pod(f"p-{i}", 4, metadata=at(i)) for i in range(4)]
+    answer = pending_of(start_over(node("a", 8), node("b", 1), *bare))
+    helps = {owner["name"]: [(remedy["text"], remedy["fits"]) for remedy in owner["remedies"]] for owner in answer["owners"]}
+    alone = [("ask for 1 GPU", 1), ("wait for ml/p-1, which comes first on a", 1), ("1 more node like a", 1)]
+    assert helps == {"p-0": [], "p-1": [], "p-2": alone, "p-3": alone[:1]}, "p-2 would take the room that is made"
+    jobs = [pod(f"p-{i}", 4, metadata={**made_by("one" if i < 3 else "two"), **at(i)}) for i in range(5)]
+    answer = pending_of(start_over(node("a", 8), node("b", 2), *jobs))
+    helps = {owner["name"]: [(remedy["text"], remedy["fits"]) for remedy in owner["remedies"]] for owner in answer["owners"]}
+    assert helps["one"] == [] and helps["two"] == [("ask for 1 GPU a pod", 2)]
+
+
 def test_pods_of_other_namespaces_have_their_turn(start_over):
     """A filter of the answer does not change what goes where."""
     first = pod("first", 8, spec={"priority": 5}, metadata={"namespace": "other"})

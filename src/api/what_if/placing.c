@@ -25,7 +25,6 @@ struct pod_kind {
 struct nowhere {
     const char *reason;
     enum verdict_cause cause;
-    const json_t *help; /* of a pod in turn; NULL: not searched */
 };
 
 struct failed_kind {
@@ -178,57 +177,131 @@ static const struct pod_copy *told_of(const struct placed_pod *items, size_t n)
     return items->copy;
 }
 
-/* Pods in turn: alike ones that come together, of which some find no place. */
+/* Pods in turn: alike ones that come together, of which the last find no place. */
 struct rest {
-    const struct placed_pod *items;
-    size_t n, n_left;
+    struct placed_pod *items;
+    size_t n, n_placed;
 };
 
-/* The last that were placed on the node, which those before them left room for. */
-static size_t find_first(const struct place_search *search, const struct placed_pod *items,
+/* Bare pods are alike, but each is a workload of its own. */
+static bool are_of_one(const struct placed_pod *a, const struct placed_pod *b)
+{
+    const struct pod *one = &a->copy->pod;
+    const struct pod *other = &b->copy->pod;
+    if (!one->controller || !other->controller)
+        return one->controller == other->controller;
+    return strcmp(one->controller, other->controller) == 0 &&
+           strcmp(one->namespace_, other->namespace_) == 0;
+}
+
+/* The pods of the item's workload among those from first to end. */
+static size_t count_own(const struct rest *rest, const struct placed_pod *item, size_t first,
+                        size_t end)
+{
+    size_t n = 0;
+    for (size_t i = first; i < end; i++)
+        n += item->copy->pod.controller ? are_of_one(&rest->items[i], item)
+                                        : &rest->items[i] == item;
+    return n;
+}
+
+/* The last of those before the end that were placed on the node. */
+static size_t find_first(const struct place_search *search, const struct placed_pod *end,
                          const struct node *node, const struct pod_copy **ret_first)
 {
     size_t n = 0;
-    for (const struct placed_pod *item = items;
-         node && n < REMEDIES_FIRST_MAX && item > search->placing->items;) {
-        item--;
-        if (item->node && strcmp(item->node, node_name(node)) == 0)
-            ret_first[n++] = item->copy;
+    while (node && n < REMEDIES_FIRST_MAX && end > search->placing->items) {
+        end--;
+        if (end->node && strcmp(end->node, node_name(node)) == 0)
+            ret_first[n++] = end->copy;
     }
     return n;
 }
 
 /* Takes them back: with the change they would be other pods, too. */
-static void vacate(const struct place_search *search, const struct rest *rest,
+static void vacate(const struct place_search *search, const struct rest *rest, size_t n,
                    const struct pod_shape *shape)
 {
-    for (size_t i = 0; i < rest->n - rest->n_left; i++)
+    for (size_t i = 0; i < n; i++)
         cluster_vacate(search->fork, cluster_find_node(search->fork, rest->items[i].node),
                        shape->needs, shape->n_needs);
 }
 
-/* What would help them, with those before them in their places. */
+/* What would help the workload of an item without a place, with the pods before in theirs. NULL: it
+ * is not searched, as some of its pods have places among those of others. */
 static const json_t *help_of(struct place_search *search, const struct rest *rest,
-                             const struct pod_query *query, const struct headline *headline)
+                             const struct placed_pod *item, const struct pod_query *query,
+                             const struct headline *headline)
 {
     const struct pod_report report = {
         .fork = search->fork, .arena = query->arena, .claims = search->claims};
     const struct pod_copy *first[REMEDIES_FIRST_MAX];
-    struct pod_copy copy = *told_of(rest->items, rest->n);
-    if (!search->remedies || copy.pod.claims || !pay(search, &copy, PLACES_OF_A_VERDICT, 0))
+    const size_t n_placed = count_own(rest, item, 0, rest->n_placed);
+    const size_t n = n_placed + count_own(rest, item, rest->n_placed, rest->n);
+    struct pod_copy copy = *item->copy;
+    if (copy.pod.claims || (n_placed > 0 && n < rest->n) ||
+        !pay(search, &copy, PLACES_OF_A_VERDICT, 0))
         return NULL;
     json_t *help = json_object();
     copy.headline = headline;
     search->remedies->first = first;
-    search->remedies->n_first = find_first(search, rest->items, headline->node, first);
-    search->remedies->n_placed = (int64_t)(rest->n - rest->n_left);
+    search->remedies->n_first =
+        find_first(search, &rest->items[n_placed > 0 ? 0 : rest->n_placed], headline->node, first);
+    search->remedies->n_placed = (int64_t)n_placed;
     cluster_fork_mark(search->fork);
-    vacate(search, rest, query->question.shape);
-    pod_json_add_remedies(&report, search->remedies, &copy, (int64_t)rest->n, help);
+    vacate(search, rest, n_placed, query->question.shape);
+    pod_json_add_remedies(&report, search->remedies, &copy, (int64_t)n, help);
     cluster_fork_rewind(search->fork);
     cluster_fork_keep(search->fork);
     (void)json_array_append_new(search->placing->helps, help);
     return help;
+}
+
+/* Without what makes room: alike pods that wait before these would take it. */
+static const json_t *own_changes(const struct place_search *search, const json_t *help)
+{
+    json_t *own = json_array();
+    const json_t *all = json_object_get(help, "remedies");
+    size_t i = 0;
+    json_t *remedy = NULL;
+    json_array_foreach (all, i, remedy) {
+        const char *kind = json_string_value(json_object_get(remedy, "kind"));
+        if (strcmp(kind, "wait") != 0 && strcmp(kind, "administrator") != 0)
+            (void)json_array_append(own, remedy);
+    }
+    json_t *changed = json_pack("{s:o, s:s}", "remedies", own, "remediesTried", "some");
+    (void)json_array_append_new(search->placing->helps, changed);
+    return changed;
+}
+
+/* Workloads of alike pods for which remedies are searched; bare pods are one. */
+#define HELPED_MAX ((size_t)8)
+
+static void help_each(struct place_search *search, const struct rest *rest,
+                      const struct pod_query *query, const struct headline *headline)
+{
+    const struct placed_pod *helped[HELPED_MAX];
+    const json_t *helps[HELPED_MAX]; /* for the further pods of these workloads */
+    size_t n = 0;
+    for (size_t i = rest->n_placed; search->remedies && i < rest->n; i++) {
+        struct placed_pod *item = &rest->items[i];
+        size_t at = 0;
+        while (at < n && !are_of_one(helped[at], item))
+            at++;
+        if (item->copy->alone != ALONE_FITS || at == HELPED_MAX)
+            continue;
+        if (at < n) {
+            item->help = helps[at];
+            continue;
+        }
+        const bool is_first = i == rest->n_placed;
+        const bool is_bare = !item->copy->pod.controller;
+        const json_t *help = help_of(search, rest, item, query, headline);
+        const json_t *own = help && !(is_first && !is_bare) ? own_changes(search, help) : help;
+        item->help = is_first ? help : own;
+        helps[n] = own;
+        helped[n++] = item;
+    }
 }
 
 /* Pods that fit by themselves: what those before them took of the nodes. */
@@ -252,8 +325,8 @@ static struct nowhere tell(struct place_search *search, const struct rest *rest,
         return (struct nowhere){.cause = CAUSE_NONE};
     const struct headline headline =
         headline_of_judged(&(struct headline_question){query, &taken, true});
-    return (struct nowhere){arena_strdup(search->arena, headline.text), headline.cause,
-                            help_of(search, rest, query, &headline)};
+    help_each(search, rest, query, &headline);
+    return (struct nowhere){arena_strdup(search->arena, headline.text), headline.cause};
 }
 
 static struct nowhere why_nowhere(struct place_search *search, const struct rest *rest,
@@ -329,7 +402,7 @@ static size_t search_places(struct place_search *search, struct placed_pod *item
     const size_t n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
                                                         : place(search, &query, items, n);
     if (n_placed < n) {
-        *ret_failure = why_nowhere(search, &(struct rest){items, n, n - n_placed}, &query);
+        *ret_failure = why_nowhere(search, &(struct rest){items, n, n_placed}, &query);
         if (!is_alone(items) && !query.question.peers)
             remember_failed(search, items, ret_failure);
     }
@@ -357,7 +430,6 @@ static void place_kind(struct place_search *search, struct placed_pod *items, si
         items[i].is_judged = items[i].is_tried = true;
         items[i].reason = i < n_placed ? NULL : failure.reason;
         items[i].cause = i < n_placed ? CAUSE_NONE : failure.cause;
-        items[i].help = i < n_placed ? NULL : failure.help;
     }
 }
 
