@@ -25,7 +25,7 @@ def test_runbook_commands_work(ours):
 def test_users_send_requests_as_documented(ours):
     """The tunnel takes a moment, unnoticeable at a terminal."""
     ours.shell(marked.block("docs/INSTALL.md", "viewer"))
-    preparing = marked.block("docs/RUNBOOKS.md", "prepare").replace("NAMESPACE", "default").replace("ACCOUNT", "gpu-viewer")
+    preparing = marked.block("docs/RUNBOOKS.md", "prepare")
     assert preparing.count("gpu-viewer") == 1 and ASKED
     patient = preparing.replace("curl -sS", "curl -sS --fail --retry 100 --retry-delay 1 --retry-all-errors")
     assert patient != preparing

@@ -66,6 +66,18 @@ def test_translation_is_in_step():
     assert shape_of(read("README.zh-CN.md").partition("\n[kube-scheduler extender]:")[0]) == shape_of(marks.sub("", first))
 
 
+def test_what_stays_while_it_is_down_stands_once():
+    texts = [read("docs", path) for path in os.listdir(os.path.join(ROOT, "docs")) if path.endswith(".md")] + [README]
+    assert sum(" ".join(text.split()).lower().count("running pods are unaffected") for text in texts) == 1
+
+
+def test_blocks_to_paste_have_no_placeholders():
+    """INSTALL's "Ask it" and the block of RUNBOOKS that it leads to: the second uses what the first makes."""
+    made, used = marked.block("docs/INSTALL.md", "viewer"), marked.block("docs/RUNBOOKS.md", "prepare")
+    assert "create serviceaccount gpu-viewer" in made and "create token gpu-viewer" in used
+    assert not re.search(r"\b(NAMESPACE|ACCOUNT|NAME|POD)\b", made + used)
+
+
 def test_pages_for_users_are_few_and_begin_with_the_answer():
     pages = {path: read("docs", path) for path in os.listdir(os.path.join(ROOT, "docs")) if path.endswith(".md")}
     assert len(pages) <= 12 and README.count("\n") <= 200
