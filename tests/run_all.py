@@ -27,6 +27,7 @@ QUICK, DEFAULT, ALL, NAMED = range(4)
 RUNS = ("--quick", "default", "--all", "by name")
 # Seeds.
 QUICK_SIMULATED, SIMULATED, LONG_SIMULATED = "1..40", "1..100", "1..100000"
+FLAPPING = "1000001..1000020"  # with nodes that flap
 REPLAYED = "17"
 SIMULATOR = "build/test/tests/sim/sim"
 # These run in several threads, so ThreadSanitizer tests them, too.
@@ -142,6 +143,11 @@ def simulation(run, name, _):
     if run.builds.ready("test", name, ["tests/sim/sim"]):
         seeds = QUICK_SIMULATED if run.is_quick() else SIMULATED
         commands.command_test(run.results, name, [SIMULATOR, "--seeds", seeds])
+
+
+def simulated_flapping(run, name, _):
+    if run.builds.ready("test", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, [SIMULATOR, "--seeds", FLAPPING])
 
 
 def simulated_scenes(run, name, _):
@@ -339,6 +345,7 @@ LANES = [
             ("lint/tests", ALL, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("sim", QUICK, simulation),
             ("sim/scenes", QUICK, simulated_scenes),
+            ("sim/flapping", DEFAULT, simulated_flapping),
             ("sim/replay", ALL, simulation_replayed),
             ("sim/model", ALL, simulation_modelled),
             ("sim/mistakes", ALL, simulated_mistakes),

@@ -1,6 +1,7 @@
 /* life: see life.h. */
 #include "life.h"
 
+#include "flapping.h"
 #include "world.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static bool is_choice(const struct truth_object *object, enum choice choice)
     if (choice == PODS_PENDING)
         return !state->node[0] && !state->terminating;
     if (choice == PODS_RUNNING)
-        return state->node[0] && !state->terminating && !state->finished;
+        return state->node[0] && !state->terminating && !state->finished && !state->is_unstarted;
     return choice == NODES_ALL || !state->terminating;
 }
 
@@ -60,7 +61,10 @@ static void make_pod(struct world *world, const char *name)
 
 static void new_pod(struct world *world)
 {
-    make_pod(world, arena_printf(world->arena, "pod-%u", world->truth.n_uids + 1));
+    if (world->flapping)
+        flapping_new_pod(world);
+    else
+        make_pod(world, arena_printf(world->arena, "pod-%u", world->truth.n_uids + 1));
 }
 
 struct birth {
@@ -109,6 +113,7 @@ static void finish_pod(struct world *world)
     struct truth_state state = *truth_now(object);
     state.finished = true;
     world_tell(world, "truth: %s (%s) has finished", object->name, state.uid);
+    flapping_ended(world, &state);
     put(world, object, &state);
 }
 
@@ -179,10 +184,13 @@ static void bind_elsewhere(struct world *world)
     if (truth_gpus_used(&world->truth, node->name, NULL) + state.gpus > truth_now(node)->gpus)
         return;
     state.node = node->name;
-    state.bound_by = "somebody";
+    state.bound_by = world->flapping ? "" : "somebody";
+    state.is_unstarted = world->flapping;
     world_tell(world, "truth: %s (%s) is bound to %s by somebody", pod->name, state.uid,
                node->name);
     put(world, pod, &state);
+    if (world->flapping)
+        flapping_bound(world, pod);
 }
 
 /* ---- nodes ---- */
@@ -373,20 +381,31 @@ static void on_reload(void *context)
 static void begin_reloads(struct world *world)
 {
     struct dice dice = {world->seed + RELOADS_SALT};
-    if (!dice_one_in(&dice, 4) && !world->plan.quotas)
+    if (world->flapping || (!dice_one_in(&dice, 4) && !world->plan.quotas))
         return;
     for (unsigned i = 0; i < SERVICE_POLICIES_MAX * world->plan.n_replicas; i++)
         agenda_in(&world->agenda, 1 + dice_below(&dice, PLAN_BURST_MS), on_reload,
                   &world->services[i % world->plan.n_replicas]);
 }
 
+static void begin_nodes(struct world *world)
+{
+    if (world->plan.flapping) {
+        flapping_begin(world);
+        return;
+    }
+    for (unsigned i = 0; i < world->plan.n_nodes; i++)
+        put_node(world, arena_printf(world->arena, "node-%u", i));
+}
+
 void life_begin(struct world *world)
 {
     const struct plan *plan = &world->plan;
-    for (unsigned i = 0; i < plan->n_nodes; i++)
-        put_node(world, arena_printf(world->arena, "node-%u", i));
+    begin_nodes(world);
+    begin_habit(world, plan->flapping, flapping_event, 10000);
     begin_habit(world, true, new_pod, plan->pod_every_ms);
-    begin_habit(world, true, finish_pod, plan->pod_every_ms * (plan->is_focused ? 1 : 2));
+    begin_habit(world, true, finish_pod,
+                plan->pod_every_ms * (plan->is_focused || plan->flapping ? 1 : 2));
     begin_habit(world, plan->deletions, delete_any_pod, plan->pod_every_ms * 2);
     begin_habit(world, plan->others, bind_elsewhere, plan->pod_every_ms * 2);
     begin_habit(world, plan->node_changes, change_node, 5000);
@@ -394,7 +413,8 @@ void life_begin(struct world *world)
     begin_habit(world, plan->restarts, restart_server, 20000);
     begin_habit(world, plan->sickness, sicken_server, 40000);
     begin_habit(world, plan->compactions, compact, 10000);
-    begin_habit(world, plan->kills, kill_service, plan->is_focused ? 6000 : 12000);
+    begin_habit(world, plan->kills, kill_service,
+                plan->is_focused ? 6000 : (unsigned)plan_burst_ms(plan) / 5);
     begin_habit(world, plan->stops, stop_service, plan->is_focused ? 5000 : 15000);
     begin_habit(world, plan->pauses && plan->n_replicas > 1, pause_service,
                 plan->is_focused ? 7000 : 20000);

@@ -71,6 +71,36 @@ void plan_quotas(struct plan *plan, uint64_t seed)
     plan->refusals = plan->refusals || plan->quotas;
 }
 
+void plan_flapping(struct plan *plan, uint64_t seed, struct dice *dice)
+{
+    if (seed < PLAN_FLAPPING_FROM)
+        return;
+    *plan = (struct plan){
+        .n_replicas = dice_one_in(dice, 3) ? 2 : 1,
+        .n_nodes = 1 + dice_below(dice, PLAN_NODES_MAX),
+        .gpus = 8,
+        .pod_every_ms = 1000 + dice_below(dice, 3000),
+        .bookmarks = plan->bookmarks,
+        .comparable = plan->comparable,
+        .flapping = true,
+        .asks_seldom = dice_one_in(dice, 2),
+        .others = dice_one_in(dice, 2),
+        .deletions = dice_one_in(dice, 4),
+        .delays = dice_one_in(dice, 2),
+        .kills = dice_one_in(dice, 4),
+    };
+}
+
+int64_t plan_burst_ms(const struct plan *plan)
+{
+    return plan->flapping ? (int64_t)20 * PLAN_BURST_MS : PLAN_BURST_MS;
+}
+
+int64_t plan_quiet_ms(const struct plan *plan)
+{
+    return plan->flapping ? (int64_t)5 * PLAN_QUIET_MS : PLAN_QUIET_MS;
+}
+
 bool plan_is_in_time(const struct plan *plan)
 {
     return !plan->restarts && !plan->cuts && !plan->black_holes && !plan->losses && !plan->delays &&

@@ -8,6 +8,8 @@
 
 #define PLAN_BURST_MS 60000
 #define PLAN_QUIET_MS 180000
+/* Seeds from this one on: half an hour of nodes that flap, instead of a minute of faults. */
+#define PLAN_FLAPPING_FROM 1000001
 #define PLAN_NODES_MAX 6
 #define PLAN_REPLICAS_MAX 3
 
@@ -49,6 +51,7 @@ struct plan {
     bool asks_seldom; /* kube-scheduler asks again about pods of groups after events only: 1.31 */
     bool quotas;      /* that lend; the pods have priorities */
     bool sickness;    /* the API server answers only 500 for up to a minute */
+    bool flapping;    /* nodes break and recover (flapping.h) */
 };
 
 struct plan plan_make(struct dice *dice);
@@ -57,6 +60,10 @@ bool plan_has_groups(uint64_t seed);
 void plan_groups(struct plan *plan, uint64_t seed);
 /* In one seed of ten. Bindings are repeated, as the API server refuses some. */
 void plan_quotas(struct plan *plan, uint64_t seed);
+/* In seeds of their own. */
+void plan_flapping(struct plan *plan, uint64_t seed, struct dice *dice);
+int64_t plan_burst_ms(const struct plan *plan);
+int64_t plan_quiet_ms(const struct plan *plan);
 /* Whether replicas always learn of each other in time. */
 bool plan_is_in_time(const struct plan *plan);
 

@@ -24,6 +24,7 @@ static struct sight *sight_of(struct scheduler *scheduler, const struct truth_ve
     *at = ARENA_NEW(scheduler->world->arena, struct sight);
     **at = (struct sight){.uid = version->state.uid,
                           .name = version->object->name,
+                          .namespace_ = truth_namespace(&version->state),
                           .gpus = version->state.gpus,
                           .priority = version->state.priority,
                           .gang = version->state.gang,
@@ -66,7 +67,7 @@ static void see_node(struct scheduler *scheduler, const struct truth_version *ve
     }
     (*at)->gpus = version->state.gpus;
     (*at)->is_gone = version->deleted;
-    (*at)->is_cordoned = version->state.cordoned;
+    (*at)->is_cordoned = version->state.cordoned || version->state.is_unready;
     scheduler_wake(scheduler);
 }
 
@@ -230,7 +231,7 @@ static void on_bind(void *context)
     struct world *world = binding->scheduler->world;
     struct service *service = whom_to_ask(world);
     const struct bind_args args = {.uid = binding->sight->uid,
-                                   .namespace_ = "ml",
+                                   .namespace_ = binding->sight->namespace_,
                                    .name = binding->sight->name,
                                    .node_name = binding->node};
     struct err why = {"connection refused"};
@@ -313,7 +314,7 @@ static void schedule(struct scheduler *scheduler, struct sight *sight)
         assume(scheduler, sight, chosen);
     else
         try_later(scheduler, sight);
-    if (!chosen && (sight->gang || world->scene) && world->plan.asks_seldom)
+    if (!chosen && (sight->gang || world->scene || world->plan.flapping) && world->plan.asks_seldom)
         sight->next_try_ms = world_now(world) + REJECTED_MS;
 }
 

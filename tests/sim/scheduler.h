@@ -18,6 +18,7 @@ struct world;
 struct sight {
     const char *uid;
     const char *name;
+    const char *namespace_;
     unsigned gpus;
     unsigned priority;
     const char *gang; /* NULL: none */

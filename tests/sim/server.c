@@ -1,6 +1,7 @@
 /* server: see server.h. */
 #include "server.h"
 
+#include "flapping.h"
 #include "formats/json_parse.h"
 #include "formats/json_values.h"
 #include "world.h"
@@ -45,7 +46,7 @@ static long long number_after(const char *path, const char *key, long long other
 
 struct page {
     enum truth_kind kind;
-    bool selects;
+    const char *path;
     int64_t rv;
     long long first; /* position among objects of the kind */
     long long limit;
@@ -55,7 +56,7 @@ static struct page page_of(const struct server *server, const char *path)
 {
     const char *token = strstr(path, "&continue=");
     struct page page = {.kind = kind_of(path),
-                        .selects = strstr(path, "&fieldSelector=") != NULL,
+                        .path = path,
                         .rv = truth_rv(&server->world->truth),
                         .limit = number_after(path, "limit=", 500)};
     if (token) {
@@ -63,6 +64,14 @@ static struct page page_of(const struct server *server, const char *path)
         page.first = number_after(token, "%2F", 0);
     }
     return page;
+}
+
+/* Unfinished pods, failed ones, or all. */
+static bool is_selected(const char *path, const struct truth_state *state)
+{
+    if (strstr(path, "&fieldSelector=status.phase%3DFailed"))
+        return state->finished && state->failure;
+    return !strstr(path, "&fieldSelector=") || !state->finished;
 }
 
 /* Returns where the page ended; 0: at the last object. */
@@ -75,7 +84,7 @@ static long long write_items(const struct server *server, const struct page *pag
         if (object->kind != page->kind || ++i < page->first)
             continue;
         const struct truth_version *version = truth_at(object, page->rv);
-        if (!version || (page->selects && version->state.finished))
+        if (!version || !is_selected(page->path, &version->state))
             continue;
         if (n == page->limit)
             return i;
@@ -106,11 +115,8 @@ static struct server_reply list(struct server *server, const char *path)
 
 static struct truth_object *pod_of(const struct server *server, const char *path)
 {
-    static const char PREFIX[] = "/api/v1/namespaces/ml/pods/";
     char name[100] = "";
-    if (strncmp(path, PREFIX, sizeof PREFIX - 1) != 0)
-        return NULL;
-    (void)sscanf(path + sizeof PREFIX - 1, "%99[^/?]", name);
+    (void)sscanf(path, "/api/v1/namespaces/%*[^/]/pods/%99[^/?]", name);
     return truth_find(&server->world->truth, TRUTH_PODS, name);
 }
 
@@ -192,9 +198,11 @@ static struct server_reply give_to_node(struct server *server, const struct trut
     state.node = arena_strdup(world->arena, node);
     state.bound_by = arena_strdup(world->arena, bound_by);
     state.binder = *binder;
+    state.is_unstarted = world->plan.flapping;
     truth_put(&world->truth, TRUTH_PODS, object->name, &state);
     const struct truth_object *place = truth_find(&world->truth, TRUTH_NODES, node);
     fences_took_effect(binder, state.uid, node);
+    flapping_bound(world, object);
     const unsigned ours = truth_gpus_used(&world->truth, node, WORLD_US);
     world_tell(world, "truth: %s (%s) is bound to %s by us, %u of %u GPUs are ours", object->name,
                state.uid, node, ours, place->gpus_ever);
@@ -262,8 +270,8 @@ static void tell_version(const struct server_watch *watch, const struct truth_ve
     const struct truth_version *before = version->before;
     if (version->object->kind != watch->kind)
         return;
-    const bool is = !version->deleted && !(watch->selects && version->state.finished);
-    const bool was = before && !before->deleted && !(watch->selects && before->state.finished);
+    const bool is = !version->deleted && is_selected(watch->path, &version->state);
+    const bool was = before && !before->deleted && is_selected(watch->path, &before->state);
     if (is)
         send_event(watch, was ? "MODIFIED" : "ADDED", version, &version->state);
     else if (was)
@@ -361,7 +369,7 @@ void server_watch(struct server *server, const char *path, struct stream *stream
     struct server_watch *watch = ARENA_NEW(server->world->arena, struct server_watch);
     *watch = (struct server_watch){.stream = stream,
                                    .kind = kind_of(path),
-                                   .selects = strstr(path, "&fieldSelector=") != NULL,
+                                   .path = path,
                                    .next = (size_t)number_after(path, "resourceVersion=", 0)};
     begin_watch(server, watch, number_after(path, "timeoutSeconds=", 300));
 }

@@ -22,8 +22,8 @@ struct server_reply {
 struct server_watch {
     struct stream *stream;
     enum truth_kind kind;
-    bool selects; /* unfinished pods only */
-    size_t next;  /* index in the history */
+    const char *path; /* with its selector */
+    size_t next;      /* index in the history */
     int64_t ends_ms;
     bool is_over;
     struct server_watch *next_watch;

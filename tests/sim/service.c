@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "decide/fit.h"
 #include "decide/quota.h"
+#include "flapping.h"
 #include "kube_answers.h"
 #include "ledger/gangs.h"
 #include "quotas.h"
@@ -16,6 +17,8 @@
 #define RELEASE_MS 3000
 /* Interval of checks whether all calls are answered. */
 #define DRAIN_MS 10
+/* Beside the streams: the loop of binds. */
+#define LOOP SERVICE_STREAMS_MAX
 /* A loop reads input for at most so long before it runs its tasks. */
 #define TAKE_IN_MS 200
 
@@ -39,7 +42,7 @@ static void on_wake(void *context)
     }
     if (service->wakes_ms[wake->task] <= world_now(service->world))
         service->wakes_ms[wake->task] = CLOCK_NEVER;
-    if (wake->task < N_CLUSTER_KINDS)
+    if (wake->task < SERVICE_STREAMS_MAX)
         service_pump(service, wake->task);
     else
         service_tick(service);
@@ -112,12 +115,14 @@ void service_pump(struct service *service, size_t kind)
     if (action.until_ms <= now_ms)
         world_fail(service->world, "the reflector of kind %zu waits for the past", kind);
     wake_at(service, kind, action.until_ms);
+    if (service->world->flapping)
+        wake_at(service, LOOP, now_ms);
     if (kind == CLUSTER_PODS) {
         const struct catch_up *catch_up = &service->catch_up;
         if (catch_up->number > 0 &&
             reflector_caught_up(service->reflectors[kind]) == catch_up->number)
             catch_up->done(catch_up->context, catch_up->number);
-        wake_at(service, N_CLUSTER_KINDS, now_ms);
+        wake_at(service, LOOP, now_ms);
     }
 }
 
@@ -139,13 +144,15 @@ void service_tick(struct service *service)
     const int64_t now_ms = service_now(service);
     if (!service->is_alive || world_now(service->world) < service->sleeps_until_ms)
         return;
-    wake_at(service, N_CLUSTER_KINDS,
+    wake_at(service, LOOP,
             service->leadership ? leadership_tick(service->leadership, now_ms)
                                 : hold_tick(service->hold, now_ms));
-    wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
+    wake_at(service, LOOP, binds_tick(service->binds, now_ms));
+    if (service->world->flapping)
+        wake_at(service, LOOP, flapping_tick(service, now_ms));
     if (service->gang_plans) {
-        wake_at(service, N_CLUSTER_KINDS, gang_plans_tick(service->gang_plans, now_ms));
-        wake_at(service, N_CLUSTER_KINDS, wake_tick(service->wake, now_ms));
+        wake_at(service, LOOP, gang_plans_tick(service->gang_plans, now_ms));
+        wake_at(service, LOOP, wake_tick(service->wake, now_ms));
     }
     check_alone(service);
 }
@@ -154,8 +161,7 @@ void service_stir(struct service *service)
 {
     struct world *world = service->world;
     if (world_trouble(world, world->plan.delays, 4))
-        wake_at(service, N_CLUSTER_KINDS,
-                service_now(service) + world_between(world, 1, TAKE_IN_MS));
+        wake_at(service, LOOP, service_now(service) + world_between(world, 1, TAKE_IN_MS));
     else
         service_tick(service);
 }
@@ -167,7 +173,7 @@ static void on_inventory(void *context)
     const int64_t now_ms = world_now(service->world);
     struct err why;
     service->unusable_ms = inventory_usable(service->inventory, &why) ? CLOCK_NEVER : now_ms;
-    wake_at(service, N_CLUSTER_KINDS, service_now(service));
+    wake_at(service, LOOP, service_now(service));
 }
 
 /* ---- leadership ---- */
@@ -351,6 +357,10 @@ static struct policy *add_policy(struct service *service)
     policy->gangs.mode = service->world->plan.groups ? GANGS_PLAN : GANGS_OFF;
     policy->gangs.kept_share_milli =
         service->world->share_milli > 0 ? service->world->share_milli : 1000;
+    if (service->world->flapping) {
+        flapping_set(policy, service->world);
+        return policy;
+    }
     if (service->world->plan.quotas) {
         quotas_add(policy, service->world);
         return policy;
@@ -384,6 +394,14 @@ void service_init(struct service *service, struct world *world, unsigned number)
     service_start(service);
 }
 
+/* Over the object of wake, at once. */
+static void on_help(void *context, enum cluster_kind kind)
+{
+    const struct service *service = context;
+    (void)kind;
+    scheduler_wake(service->world->scheduler);
+}
+
 static void start_reflectors(struct service *service)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
@@ -397,6 +415,19 @@ static void start_reflectors(struct service *service)
         const struct reflector_store store = inventory_store(service->inventory, i);
         service->reflectors[i] = reflector_new(&settings, &store);
     }
+    service->n_streams = N_CLUSTER_KINDS;
+    if (!service->world->flapping)
+        return;
+    const struct reflector_settings failed = {
+        .kind = &INVENTORY_FAILED_PODS,
+        .page_size = SERVICE_PAGE,
+        .silence_ms = SERVICE_SILENCE_MS,
+        .max_object_bytes = 1 << 16,
+        .seed = dice_next(&service->world->dice),
+    };
+    const struct reflector_store store = inventory_failed_pods(service->inventory);
+    service->reflectors[service->n_streams++] = reflector_new(&failed, &store);
+    inventory_on_help(service->inventory, on_help, service);
 }
 
 /* ---- groups ---- */
@@ -511,9 +542,9 @@ void service_start(struct service *service)
     service->binds = binds_new(&settings, service->inventory, wire_sender(&service->wire));
     create_leadership(service);
     create_gang_plans(service);
-    for (size_t i = 0; i <= N_CLUSTER_KINDS; i++)
+    for (size_t i = 0; i <= LOOP; i++)
         service->wakes_ms[i] = CLOCK_NEVER;
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+    for (size_t i = 0; i < service->n_streams; i++)
         service_pump(service, i);
     service_tick(service);
 }
@@ -526,7 +557,7 @@ void service_reload(struct service *service)
     world_tell(service->world, "service %u: reloads its policy", service->number);
     inventory_take_policy(service->inventory, add_policy(service));
     inventory_free_replaced(service->inventory);
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+    for (size_t i = 0; i < service->n_streams; i++) {
         reflector_list_again(service->reflectors[i]);
         service_pump(service, i);
     }
@@ -546,7 +577,7 @@ void service_kill(struct service *service)
     wake_free(service->wake);
     leadership_free(service->leadership);
     hold_free(service->hold);
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+    for (size_t i = 0; i < service->n_streams; i++) {
         cancel(service, i);
         reflector_free(service->reflectors[i]);
     }
@@ -594,21 +625,24 @@ void service_fini(struct service *service)
 /* ---- requests ---- */
 
 static struct fit_question question_of(const struct cluster *cluster, const struct sight *sight,
-                                       struct arena *arena)
+                                       bool flaps, struct arena *arena)
 {
     const struct amount demand[] = {{"nvidia.com/gpu", sight->gpus}, {"pods", 1}};
-    const struct shape_facts shape = {.demand = demand, .n_demand = 2};
+    const struct shape_facts shape = {.demand = arena_copy(arena, demand, 2, sizeof *demand),
+                                      .n_demand = 2};
     const struct pod_shape *resolved = cluster_resolve(cluster, &shape, arena);
     const struct reservation *own = cluster_find_reservation(cluster, sight->uid);
     const struct gang_hold *hold =
         sight->gang ? gangs_hold(cluster, "ml", sight->gang, sight->uid, arena) : NULL;
+    const struct pod *pod = flaps ? cluster_find_pod(cluster, sight->uid) : NULL;
     return (struct fit_question){
         .shape = resolved,
         .scope = FIT_OURS,
         .own = own,
-        .asker = {.uid = sight->uid,
-                  .priority = sight->priority,
-                  .group = hold ? hold->group : NULL},
+        .asker = pod ? asker_from_pod(pod)
+                     : (struct asker){.uid = sight->uid,
+                                      .priority = sight->priority,
+                                      .group = hold ? hold->group : NULL},
         .hold = hold,
         .quota =
             quota_begin(cluster, "ml", (struct quota_pod){resolved, sight->priority}, own, arena),
@@ -622,11 +656,15 @@ bool service_fits(struct service *service, const struct sight *sight, const char
         return false;
     struct arena *arena = arena_new();
     const struct inventory_view view = inventory_read(service->inventory);
-    const struct fit_question question = question_of(view.cluster, sight, arena);
-    const bool fits = fit_judge(cluster_find_node(view.cluster, node), &question) == REASON_FITS;
+    const struct node *on = cluster_find_node(view.cluster, node);
+    const struct fit_question question =
+        question_of(view.cluster, sight, service->world->flapping, arena);
+    const enum reason reason = fit_judge(on, &question);
+    if (service->world->flapping && on)
+        flapping_judged(service, on, sight, reason);
     inventory_done(&view);
     arena_free(arena);
-    return fits;
+    return reason == REASON_FITS;
 }
 
 void service_filtered(struct service *service, const struct sight *sight, const char *const *names,

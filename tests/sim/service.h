@@ -20,6 +20,7 @@
 #define SERVICE_SILENCE_MS 20000
 #define SERVICE_PAGE 5
 #define SERVICE_POLICIES_MAX 4
+#define SERVICE_STREAMS_MAX (N_CLUSTER_KINDS + 1)
 
 struct sight;
 struct world;
@@ -48,18 +49,19 @@ struct service {
     struct policy policies[SERVICE_POLICIES_MAX]; /* the last one is in force */
     size_t n_policies;
     struct inventory *inventory;
-    struct reflector *reflectors[N_CLUSTER_KINDS];
-    struct stream *streams[N_CLUSTER_KINDS];
+    struct reflector *reflectors[SERVICE_STREAMS_MAX];
+    struct stream *streams[SERVICE_STREAMS_MAX];
+    size_t n_streams; /* with that of failed pods, if nodes flap */
     struct binds *binds;
     struct wake *wake; /* NULL: no groups, as the next two */
     struct groups *groups;
     struct gang_plans *gang_plans;
     struct plan_time *plan_times;
-    struct leadership *leadership;         /* NULL: the only replica */
-    struct hold *hold;                     /* NULL: a Lease is used */
-    struct catch_up catch_up;              /* of pods; number 0: none */
-    struct reflector_store lease_store;    /* target of the watch on the Lease */
-    int64_t wakes_ms[N_CLUSTER_KINDS + 1]; /* on the agenda already; the last is for binds */
+    struct leadership *leadership;             /* NULL: the only replica */
+    struct hold *hold;                         /* NULL: a Lease is used */
+    struct catch_up catch_up;                  /* of pods; number 0: none */
+    struct reflector_store lease_store;        /* target of the watch on the Lease */
+    int64_t wakes_ms[SERVICE_STREAMS_MAX + 1]; /* on the agenda already; the last is for binds */
     void (*on_stopped)(struct service *service);
 };
 

@@ -125,32 +125,63 @@ bool truth_was_bound(const struct truth *truth, const char *uid, const char *nod
 
 static void write_node(const struct truth_state *state, struct buf *out)
 {
+    if (state->lifted > 0)
+        buf_printf(out, ",\"annotations\":{\"gpu-extender.io/quarantine-lifted\":\"%u\"}",
+                   state->lifted);
     buf_printf(out,
                "},\"spec\":{%s},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":"
-               "\"True\"}],\"capacity\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"},"
-               "\"allocatable\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"}}}",
-               state->cordoned ? "\"unschedulable\":true" : "", state->gpus, state->gpus);
+               "\"%s\"}],\"capacity\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"},"
+               "\"allocatable\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"}",
+               state->cordoned ? "\"unschedulable\":true" : "",
+               state->is_unready ? "False" : "True", state->gpus, state->gpus);
+    if (state->boot > 0)
+        buf_printf(out, ",\"nodeInfo\":{\"bootID\":\"%u\"}", state->boot);
+    buf_add_text(out, "}}");
+}
+
+const char *truth_namespace(const struct truth_state *state)
+{
+    return state->namespace_ ? state->namespace_ : "ml";
+}
+
+static const char *phase_of(const struct truth_state *state)
+{
+    if (state->finished)
+        return state->failure ? "Failed" : "Succeeded";
+    return state->node[0] && !state->is_unstarted ? "Running" : "Pending";
+}
+
+static void write_metadata(const struct truth_state *state, struct buf *out)
+{
+    if (state->terminating)
+        buf_add_text(out, ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"");
+    if (state->owner)
+        buf_printf(out,
+                   ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
+                   "\"name\":\"%s\",\"uid\":\"%s\",\"controller\":true}]",
+                   state->owner, state->owner);
+    buf_printf(out, ",\"namespace\":\"%s\",\"annotations\":{\"gpu-extender.io/bound-by\":\"%s\"",
+               truth_namespace(state), state->bound_by);
+    if (state->gang)
+        buf_printf(out, ",\"gpu-extender.io/gang\":\"%s\",\"gpu-extender.io/gang-size\":\"%u\"",
+                   state->gang, state->gang_size);
 }
 
 static void write_pod(const struct truth_state *state, struct buf *out)
 {
-    if (state->terminating)
-        buf_add_text(out, ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"");
-    buf_printf(out, ",\"namespace\":\"ml\",\"annotations\":{\"gpu-extender.io/bound-by\":\"%s\"",
-               state->bound_by);
-    if (state->gang)
-        buf_printf(out, ",\"gpu-extender.io/gang\":\"%s\",\"gpu-extender.io/gang-size\":\"%u\"",
-                   state->gang, state->gang_size);
+    write_metadata(state, out);
     buf_add_text(out, "}},\"spec\":{");
     if (state->node[0])
         buf_printf(out, "\"nodeName\":\"%s\",", state->node);
     buf_printf(out,
                "\"priority\":%u,\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
-               "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"}}",
-               state->priority, state->gpus,
-               state->finished  ? "Succeeded"
-               : state->node[0] ? "Running"
-                                : "Pending");
+               "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"",
+               state->priority, state->gpus, phase_of(state));
+    if (state->failure)
+        buf_printf(out, ",%s", state->failure);
+    if (state->was_taken)
+        buf_add_text(out, ",\"containerStatuses\":[{\"name\":\"c\"}]");
+    buf_add_text(out, "}}");
 }
 
 void truth_write(const struct truth_object *object, const struct truth_state *state, int64_t rv,

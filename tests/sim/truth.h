@@ -16,8 +16,9 @@ enum truth_kind { TRUTH_NODES, TRUTH_PODS, TRUTH_OTHERS };
 /* An object at one time. Strings live as long as the truth. */
 struct truth_state {
     const char *uid;
-    unsigned gpus;    /* of a node, or requested by a pod */
-    const char *gang; /* of a pod: its group; NULL: none */
+    const char *namespace_; /* of a pod; NULL: "ml" */
+    unsigned gpus;          /* of a node, or requested by a pod */
+    const char *gang;       /* of a pod: its group; NULL: none */
     unsigned gang_size;
     unsigned priority; /* of a pod */
     bool cordoned;
@@ -26,6 +27,13 @@ struct truth_state {
     struct binder binder; /* our binding; service NULL: none */
     bool finished;
     bool terminating;
+    /* With nodes that flap. */
+    const char *owner;     /* of a pod; NULL: none */
+    const char *failure;   /* of a finished pod: members of its status; NULL: it succeeded */
+    bool is_unstarted;     /* a pod that its kubelet has still to take */
+    bool was_taken;        /* by its kubelet */
+    bool is_unready;       /* a node */
+    unsigned boot, lifted; /* of a node: 0: not there */
 };
 
 struct truth_object;
@@ -86,6 +94,7 @@ unsigned truth_gpus_used(const struct truth *truth, const char *node, const char
 /* How often a binding assigned this UID to the node: 0 or 1. */
 bool truth_was_bound(const struct truth *truth, const char *uid, const char *node);
 
+const char *truth_namespace(const struct truth_state *state);
 /* Writes the object as JSON with that resourceVersion. */
 void truth_write(const struct truth_object *object, const struct truth_state *state, int64_t rv,
                  struct buf *out);

@@ -1,6 +1,7 @@
 /* world: see world.h. */
 #include "world.h"
 
+#include "flapping.h"
 #include "groups.h"
 #include "life.h"
 
@@ -146,6 +147,7 @@ static void on_quiet(void *context)
     struct world *world = context;
     world_tell(world, "from now on it is quiet");
     world->is_quiet = true;
+    flapping_heal(world);
 }
 
 static void check_end(struct world *world)
@@ -188,6 +190,7 @@ static void make_plan(struct world *world)
     world->plan = plan_make(&world->dice);
     plan_groups(&world->plan, world->seed);
     plan_quotas(&world->plan, world->seed);
+    plan_flapping(&world->plan, world->seed, &world->dice);
 }
 
 static void begin(struct world *world)
@@ -210,14 +213,15 @@ static void begin(struct world *world)
     world->led_ms = world_now(world) + times()->lease_ms; /* it may be missing for that long */
     scheduler_start(world);
     agenda_in(&world->agenda, CHECK_MS, on_check, world);
-    agenda_in(&world->agenda, PLAN_BURST_MS, on_quiet, world);
+    agenda_in(&world->agenda, plan_burst_ms(&world->plan), on_quiet, world);
 }
 
 static void live(struct world *world)
 {
     int64_t since_ms = 0;
     unsigned n_steps = 0;
-    const int64_t for_ms = world->scene ? world->scene->for_ms : PLAN_BURST_MS + PLAN_QUIET_MS;
+    const int64_t for_ms = world->scene ? world->scene->for_ms
+                                        : plan_burst_ms(&world->plan) + plan_quiet_ms(&world->plan);
     while (!world->failed && agenda_step(&world->agenda, WORLD_BEGIN_MS + for_ms)) {
         n_steps = world_now(world) == since_ms ? n_steps + 1 : 0;
         since_ms = world_now(world);
@@ -234,6 +238,7 @@ void world_run(struct world *world)
         check_end(world);
     for (unsigned i = 0; i < world->plan.n_replicas; i++)
         service_fini(&world->services[i]);
+    flapping_end();
     server_fini(&world->server);
     truth_fini(&world->truth);
     agenda_fini(&world->agenda);

@@ -33,16 +33,17 @@ struct world {
     int64_t led_ms; /* last time a replica decided, or none could, or another fault began */
     int64_t lease_missed_ms; /* last deletion or creation of the Lease */
     struct scheduler *scheduler;
-    size_t scene_number;     /* of the scene's own use */
-    unsigned rejects_one_in; /* in-tree, of pods of groups with a node; 0: none */
-    unsigned members_asked;  /* the first of each group; 0: all */
-    bool ignores_groups;     /* kube-scheduler asks about none of their pods */
-    int64_t share_milli;     /* of GPUs that plans may keep; 0: all */
-    int64_t quota_gpus;      /* of each policy made from now on; 0: as without a scene */
-    int64_t planning_ms;     /* that each look for places takes */
-    unsigned refuses_from;   /* 429 for bindings in groups, from that one on; 0: for none */
-    unsigned n_bindings;     /* in groups, that reached the API server */
-    bool is_quiet;           /* no new faults */
+    struct flapping *flapping; /* flapping.c; NULL: nodes do not flap */
+    size_t scene_number;       /* of the scene's own use */
+    unsigned rejects_one_in;   /* in-tree, of pods of groups with a node; 0: none */
+    unsigned members_asked;    /* the first of each group; 0: all */
+    bool ignores_groups;       /* kube-scheduler asks about none of their pods */
+    int64_t share_milli;       /* of GPUs that plans may keep; 0: all */
+    int64_t quota_gpus;        /* of each policy made from now on; 0: as without a scene */
+    int64_t planning_ms;       /* that each look for places takes */
+    unsigned refuses_from;     /* 429 for bindings in groups, from that one on; 0: for none */
+    unsigned n_bindings;       /* in groups, that reached the API server */
+    bool is_quiet;             /* no new faults */
     bool failed;
     char failure[600];
 };
