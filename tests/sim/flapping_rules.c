@@ -131,7 +131,7 @@ static void check_minutes(struct world *world, const char *node, const struct fl
 
 /* The kept nodes, and those that are left. */
 struct share {
-    unsigned n, n_kept, n_spare, n_ready_kept, n_trapped;
+    unsigned n, n_kept, n_spare, n_ready_kept;
 };
 
 static struct share share_of(const struct world *world, const struct cluster *cluster)
@@ -153,7 +153,6 @@ static struct share share_of(const struct world *world, const struct cluster *cl
         share.n_kept += is_kept;
         share.n_spare += !is_kept && is_open;
         share.n_ready_kept += is_kept && is_open;
-        share.n_trapped += mark && mark->n_traps > 0;
     }
     return share;
 }
