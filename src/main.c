@@ -454,6 +454,7 @@ static int serve(struct program *program)
          NULL},
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender, verbs, NULL},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people, NULL},
+        {"GET", UI_ROOT, LISTEN_PEOPLE, "ui", ui_handle, NULL, &program->gates.files, API_NONE},
         {"GET", UI_WITHOUT_SLASH, LISTEN_PEOPLE, "ui", ui_handle, NULL, &program->gates.files,
          API_NONE},
         {"GET", UI_PATH, LISTEN_PEOPLE, "ui", ui_handle, NULL, &program->gates.files, API_NONE},

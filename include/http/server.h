@@ -45,8 +45,8 @@ struct gate {
     void (*note_foreign)(void *context, const struct exchange *exchange, const char *fault);
 };
 
-/* The path must be equal; a trailing '/' also matches all below it. The longest matching path
- * decides, then the method. */
+/* The path must be equal; a trailing '/' also matches all below it, but for "/" alone. The longest
+ * matching path decides, then the method. */
 struct route {
     const char *method; /* "GET" also serves HEAD */
     const char *path;

@@ -7,10 +7,11 @@
 
 #include "http/exchange.h"
 
+#define UI_ROOT "/"
 #define UI_WITHOUT_SLASH "/ui"
 #define UI_PATH UI_WITHOUT_SLASH "/"
 
-/* GET of UI_PATH, and of each file below it; UI_WITHOUT_SLASH leads there. */
+/* GET of UI_PATH, and of each file below it; UI_ROOT and UI_WITHOUT_SLASH lead there. */
 void ui_handle(void *context, struct exchange *exchange);
 
 #endif

@@ -7,12 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+static bool has_more(const struct route *route)
+{
+    const size_t len = strlen(route->path);
+    return len > 1 && route->path[len - 1] == '/';
+}
+
 static bool path_matches(const struct route *route, const char *path)
 {
-    size_t len = strlen(route->path);
-    if (len > 0 && route->path[len - 1] == '/')
-        return strncmp(route->path, path, len) == 0;
-    return strcmp(route->path, path) == 0;
+    return has_more(route) ? strncmp(route->path, path, strlen(route->path)) == 0
+                           : strcmp(route->path, path) == 0;
 }
 
 static bool method_matches(const struct route *route, const char *method)
@@ -59,11 +63,9 @@ const char *routes_text(const struct route *routes, unsigned listeners, struct a
 {
     const char *text = "";
     for (const struct route *route = routes; route->path; route++) {
-        const size_t len = strlen(route->path);
-        const bool has_more = len > 0 && route->path[len - 1] == '/';
         if (route->listeners & listeners)
             text = arena_printf(arena, "%s%s%s %s%s", text, *text ? ", " : "", route->method,
-                                route->path, has_more ? "..." : "");
+                                route->path, has_more(route) ? "..." : "");
     }
     return text;
 }

@@ -36,7 +36,7 @@ struct ui {
     struct gate of_files, of_data;
     struct source_file file; /* where the cluster is a file, */
     struct forward forward;  /* else */
-    struct route routes[N_VIEWS + 4];
+    struct route routes[N_VIEWS + 5];
 };
 
 /* ---- who may ask ---- */
@@ -120,6 +120,7 @@ static void answer_command(void *context, struct exchange *exchange)
 
 static void list_routes(struct ui *ui)
 {
+    static const char *const PATHS[] = {UI_ROOT, UI_WITHOUT_SLASH, UI_PATH};
     struct route all[API_N_ROUTES];
     size_t n = 0;
     ui->of_files = (struct gate){.judge = judge_files, .context = ui};
@@ -135,9 +136,9 @@ static void list_routes(struct ui *ui)
         }
         n++;
     }
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++)
         ui->routes[n++] = (struct route){.method = "GET",
-                                         .path = i == 0 ? UI_WITHOUT_SLASH : UI_PATH,
+                                         .path = PATHS[i],
                                          .listeners = LISTEN_PEOPLE,
                                          .name = "ui",
                                          .handle = ui_handle,

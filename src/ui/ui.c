@@ -26,7 +26,7 @@ void ui_handle(void *context, struct exchange *exchange)
 {
     (void)context;
     const char *path = exchange_path(exchange);
-    if (strcmp(path, UI_WITHOUT_SLASH) == 0) {
+    if (strcmp(path, UI_ROOT) == 0 || strcmp(path, UI_WITHOUT_SLASH) == 0) {
         exchange_answer_moved(exchange, &UI_PATH[1]);
         return;
     }

@@ -94,12 +94,12 @@ def test_every_route_has_one_method(method, path, service):
 PATHS = ["POST /v1/dry-run", "POST /v1/what-if", "GET /v1/node-groups", "GET /v1/inventory", "GET /v1/pending", "GET /v1/decisions", "GET /v1/groups", "GET /v1/observed", "GET /v1/fragmentation"]
 PATHS += ["GET /v1/quota", "GET /v1/policy", "GET /v1/snapshot", "GET /v1/pods/...", "GET /v1/explain"]
 PATHS += ["POST /scheduler/filter", "POST /scheduler/prioritize", "POST /scheduler/preempt", "POST /scheduler/bind"]
-PATHS += ["GET /metrics", "GET /ui", "GET /ui/...", "GET /livez", "GET /readyz"]
+PATHS += ["GET /metrics", "GET /", "GET /ui", "GET /ui/...", "GET /livez", "GET /readyz"]
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/scheduler", "/scheduler/", "/scheduler/filter/", "/scheduler/Filter", "//scheduler/filter", "/scheduler/filter%00"]
+    ["/scheduler", "/scheduler/", "/scheduler/filter/", "/scheduler/Filter", "//scheduler/filter", "/scheduler/filter%00"]
     + ["/scheduler/evict", "/v1", "/v1/dry-run/x", "/livez/", "/healthz", "/../etc/passwd", "/%2e%2e/livez", "/scheduler%2Ffilter%20"],
 )
 def test_unknown_paths_are_404(path, service):

@@ -86,7 +86,7 @@ def test_another_origin_is_refused(ui, untouched, origin):
         assert status == 403 and b"Origin" in body
 
 
-NOT_OURS = ["/", "/v1", "/v1/", "/v1/snapshot", "/v1/observed", "/v1/pods/a/b/explain", "/v1/inventory/", "/v1/inventory/x", "/v1/../api/v1/secrets",
+NOT_OURS = ["/v1", "/v1/", "/v1/snapshot", "/v1/observed", "/v1/pods/a/b/explain", "/v1/inventory/", "/v1/inventory/x", "/v1/../api/v1/secrets",
             "/v1/..%2f..%2fapi/v1/secrets", "/v1/inventory%3Fa=b", "/v1/inventory%2F..%2Fsnapshot", "/v1//inventory", "/api/v1/secrets", "/apis", "/apis/visibility.gpu-extender.io/v1alpha1/views/inventory",
             "/metrics", "/ui/..%2fv1/inventory", "http://127.0.0.1:1/v1/inventory", "//127.0.0.1:1/v1/inventory"]  # fmt: skip
 

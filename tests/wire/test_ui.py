@@ -23,10 +23,15 @@ def test_a_file_is_served_confined(service, name, kind):
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_without_the_slash_it_moves(service):
-    """Relative, so that it holds behind a proxy with a path of its own."""
-    answer = service.get("/ui")
+@pytest.mark.parametrize("path", ["/ui", "/", "/?x=y"])
+def test_the_root_and_the_path_without_the_slash_move(service, path):
+    """Relative, so that it holds behind a proxy with a path of its own. Nothing is below the root."""
+    answer = service.get(path)
+    if "x" in path:
+        assert answer.status == 400
+        return
     assert (answer.status, answer.headers["location"], answer.body) == (301, "ui/", b"")
+    assert service.get("/x").status == 404 and service.post("/", "x").status == 405
     assert service.get("/ui/x").status == service.get("/uix").status == 404
 
 
