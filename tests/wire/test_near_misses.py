@@ -2,6 +2,7 @@
 
 import pytest
 from objects import GPU, annotated, node, pod
+from test_verdicts import REQUIRED, SPREAD, annotate, fits, jobs_of, limits, of_kind, template_of
 
 T4 = "Tesla-T4"
 
@@ -147,3 +148,32 @@ def test_a_quota(start_over, write):
     policy = write("policy.yaml", f"{head}quotas:\n- name: team\n  namespaces: [ml]\n  limits: [{{total: 4}}]\n")
     service = start_over(node("a", 8), node("full", 8), pod("p", 7, "full", metadata={"namespace": "other"}), options=["--config", policy])
     assert told(service, pod("new", 5)) == ["1 node would fit if a quota allowed it (quota team leaves too few GPUs in total)"]
+
+
+OF_NODES = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+APART = {"affinity": {"podAntiAffinity": {REQUIRED: [OF_NODES]}}}
+
+
+@pytest.mark.parametrize(
+    "n, asks, spec, models, added",
+    [
+        (4, {GPU: 6, "cpu": 100}, APART, "", ("a100-80-1", 3)),
+        (4, {GPU: 6}, APART, "", ("a100-80-1", 3)),
+        (4, {GPU: 1, "cpu": 32}, APART, "H200, A100-80GB", ("a100-80-1", 3)),
+        (5, {GPU: 4, "cpu": 8, "memory": "1Ti"}, {}, "A100, A10", ("a100-80-1", 4)),
+        (5, {GPU: 4, "cpu": 32, "memory": "100Gi"}, {}, "L40S", ("l40s-1", 5)),
+        (1, {"amd.com/gpu": 5}, {"topologySpreadConstraints": [{**SPREAD, **OF_NODES}]}, "", ("mi300x-1", 1)),
+    ],
+)
+def test_the_fewest_more_nodes(service, n, asks, spec, models, added):
+    """Also where a rule about other pods or a model decides."""
+    template = template_of(**spec)
+    limits(template).clear()
+    limits(template).update(asks)
+    if models:
+        annotate(template, models)
+    asking = of_kind("Deployment", "web", template, replicas=n)
+    (job,) = jobs_of(service, asking)
+    change = {remedy["kind"]: remedy["change"] for remedy in job["remedies"]}.get("administrator")
+    assert change == {"addNodes": {"like": added[0], "count": added[1]}}
+    assert [fits(service, asking, [{"addNodes": {"like": added[0], "count": i}}] if i else []) for i in (added[1] - 1, added[1])] == [False, True]

@@ -444,7 +444,7 @@ SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedu
     [
         ({"affinity": {"podAffinity": {REQUIRED: [TERM]}}}, 2, ["drop the required pod affinity"]),
         ({"topologySpreadConstraints": [SPREAD]}, 2, ["drop the topology spread constraints"]),
-        ({"affinity": {"podAntiAffinity": {REQUIRED: [{**TERM, "labelSelector": {"matchLabels": {"app": "web"}}}]}}}, 30, ["drop the required pod anti-affinity"]),
+        ({"affinity": {"podAntiAffinity": {REQUIRED: [{**TERM, "labelSelector": {"matchLabels": {"app": "web"}}}]}}}, 30, ["drop the required pod anti-affinity", "18 more nodes like a100-mig-1"]),
         ({"affinity": {"podAffinity": {REQUIRED: [TERM]}}, "topologySpreadConstraints": [SPREAD]}, 2, []),
     ],
 )

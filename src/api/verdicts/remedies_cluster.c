@@ -4,6 +4,7 @@
 #include "api/verdicts/headline.h"
 #include "api/verdicts/remedies_priv.h"
 #include "decide/fit.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "inventory/inventory.h"
 #include "ledger/edit.h"
@@ -455,6 +456,27 @@ static bool names_hosts(const struct fit_question *question)
     return names_hosts_in(&facts->node_selector) || remedies_has_node_name(question);
 }
 
+/* How many of them an added node takes, which has room for that many, and a name of its own. Other
+ * rules about pods than anti-affinity on a node count only for a single pod. */
+static int64_t room_beside_peers(const struct remedy_search *search,
+                                 const struct fit_question *question, const struct node *like,
+                                 int64_t room)
+{
+    const struct peer_facts *terms = question->peer ? question->peer->terms : NULL;
+    if (!question->peers || room == 0)
+        return room;
+    if (terms && (terms->n_affinity > 0 || search->trials.n_roles > 1 ||
+                  (terms->n_spread > 0 && trials_n_pods(&search->trials) > 1)))
+        return 0;
+    for (size_t i = 0; terms && i < terms->n_anti_affinity; i++) {
+        if (strcmp(terms->anti_affinity[i].topology_key, "kubernetes.io/hostname") != 0)
+            return 0;
+    }
+    struct peer_rules *rules = peer_rules_copy(question->peers, search->arena);
+    (void)peer_rules_place(rules, like, 1);
+    return peer_rules_judge(rules, like, &question->asker) == REASON_FITS ? room : 1;
+}
+
 /* How many nodes like this one the pods without a place need; 0: no number is enough. */
 static int64_t nodes_needed(const struct remedy_search *search, const struct node *like)
 {
@@ -469,9 +491,10 @@ static int64_t nodes_needed(const struct remedy_search *search, const struct nod
         empty.freed = freed;
         empty.n_freed = n_freed;
         empty.quota = NULL;
-        const int64_t room = n_missing > 0 ? fit_count(like, &empty) : 1;
-        if (room == 0 || !quota_allows(search, role, like) || role->question->peers ||
-            role->per_node || role->question->devices || names_hosts(role->question))
+        const int64_t room =
+            n_missing > 0 ? room_beside_peers(search, &empty, like, fit_count(like, &empty)) : 1;
+        if (room == 0 || !quota_allows(search, role, like) || role->per_node ||
+            role->question->devices || names_hosts(role->question))
             return 0;
         n += (n_missing + room - 1) / room;
     }
@@ -513,8 +536,7 @@ static void add_nodes(struct remedy_search *search)
 
 void remedies_administer(struct remedy_search *search)
 {
-    const enum verdict_cause cause = search->question->headline->cause;
-    if (raise_quota(search) || reopen(search) || cause < CAUSE_FREE_GPUS || cause > CAUSE_TOTAL ||
+    if (raise_quota(search) || reopen(search) ||
         search->trials.wish.rule == DOMAIN_REQUIRE) /* how many depends on their domains */
         return;
     add_nodes(search);
