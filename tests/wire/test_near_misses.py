@@ -2,7 +2,7 @@
 
 import pytest
 from objects import GPU, annotated, node, pod
-from test_verdicts import REQUIRED, SPREAD, annotate, fits, jobs_of, limits, of_kind, template_of
+from test_verdicts import REQUIRED, SPREAD, annotate, fits, jobs_of, kinds_that_help, limits, of_kind, template_of
 
 T4 = "Tesla-T4"
 
@@ -177,3 +177,13 @@ def test_the_fewest_more_nodes(service, n, asks, spec, models, added):
     change = {remedy["kind"]: remedy["change"] for remedy in job["remedies"]}.get("administrator")
     assert change == {"addNodes": {"like": added[0], "count": added[1]}}
     assert [fits(service, asking, [{"addNodes": {"like": added[0], "count": i}}] if i else []) for i in (added[1] - 1, added[1])] == [False, True]
+
+
+def test_a_sixth_of_all_is_enough(service):
+    """Parts that leave each pod whole GPUs, and not only halves of halves."""
+    template = template_of(6)
+    limits(template).update({"cpu": "200", "memory": "100Gi"})
+    asking = of_kind("Deployment", "web", template, replicas=5)
+    assert "askLess" in kinds_that_help(service, asking)
+    texts = [remedy["text"] for remedy in jobs_of(service, asking)[0]["remedies"]]
+    assert "ask for a sixth, 1 GPU, 33 CPU, 16Gi of memory a pod" in texts

@@ -192,7 +192,7 @@ def edited(manifest, remedy):
             del limits(pod)[words[3]]
         elif text.startswith("ask for "):
             asked = text.removeprefix("ask for ").removesuffix(" a pod")
-            ask_for(pod, re.split(", | and ", re.sub("^(half|a quarter|an eighth), ", "", asked)))
+            ask_for(pod, re.split(", | and ", re.sub("^(half|an? [a-z]+), ", "", asked)))
         else:
             pytest.fail(text)
     yield changed

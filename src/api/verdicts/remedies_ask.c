@@ -525,7 +525,9 @@ static void divide(const struct remedy_search *search, struct shape_facts *facts
         arena_copy(search->arena, facts->demand, facts->n_demand, sizeof *facts->demand);
     for (size_t i = 0; i < facts->n_demand; i++) {
         if (strcmp(demand[i].resource, "pods") != 0)
-            demand[i].amount = demand[i].amount >= by ? demand[i].amount / by : 1;
+            demand[i].amount = demand[i].amount >= by
+                                   ? headline_round_down(demand[i].resource, demand[i].amount / by)
+                                   : 1;
     }
     facts->demand = demand;
 }
@@ -543,22 +545,28 @@ static const char *part_text(const struct remedy_search *search, const struct sh
     return text;
 }
 
-/* Half of everything, a quarter or an eighth. */
+/* Of so many GPUs a pod that parts are tried. */
+#define PARTED_MAX 16
+
+/* Half of everything, a third and so on: every pod gets whole GPUs. */
 static bool ask_part(struct remedy_search *search, const struct need *need)
 {
-    static const char *const PARTS[] = {"half", "a quarter", "an eighth"};
-    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
-        const int64_t by = INT64_C(2) << i;
+    static const char *const PARTS[] = {"",        "",        "half",      "a third",  "a quarter",
+                                        "a fifth", "a sixth", "a seventh", "an eighth"};
+    for (int64_t by = 2; by <= need->amount && by <= PARTED_MAX; by++) {
         struct shape_facts *facts = remedies_copy_facts(search);
         struct trial_end end;
         if (need->amount % by != 0)
-            return false;
+            continue;
         for (size_t j = 0; j < search->trials.n_roles; j++)
             divide(search, &facts[j], by);
         if (!remedies_try(search, facts, &end))
             continue;
+        const char *part = (size_t)by < sizeof PARTS / sizeof *PARTS
+                               ? PARTS[by]
+                               : arena_printf(search->arena, "1/%" PRId64, by);
         remedies_offer(search, "askLess",
-                       arena_printf(search->arena, "ask for %s, %s%s", PARTS[i],
+                       arena_printf(search->arena, "ask for %s, %s%s", part,
                                     part_text(search, &facts[search->question->i_failing]),
                                     a_pod(search)),
                        &end, NULL);
