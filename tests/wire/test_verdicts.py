@@ -721,6 +721,13 @@ def test_no_replicas(service, asks, result, text):
     assert table_of(service, asking).startswith("MISTAKE  Deployment ml-training/web" if result == "mistake" else "FITS  ")
 
 
+def test_how_many_more_is_said_of_a_single_template(service):
+    """Of several, the pods of the last one are no measure."""
+    (several,) = service.post("/v1/dry-run", read("examples/workloads/argo-workflow.yaml")).json()["jobs"]
+    (single,) = jobs_of(service, of_kind("Deployment", "web", template_of(), replicas=1))
+    assert [(job["verdict"]["result"], job["verdict"]["text"]) for job in (several, single)] == [("fits", ""), ("fits", "33 more would fit.")]
+
+
 def test_half_a_gang_holds_its_gpus(service):
     text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
     assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text

@@ -361,6 +361,7 @@ static void share_remedies(const struct job *job, const json_t *json)
 static void judge(struct job *job, size_t first, json_t *workloads, json_t *jobs)
 {
     cluster_fork_mark(job->dry_run->fork);
+    job->dry_run->n_roles = job->n_roles;
     for (size_t i = 0; i < job->n_roles; i++)
         job->roles[i] = placement_run(job->dry_run, &job->list->items[first + i]);
     decide(job);

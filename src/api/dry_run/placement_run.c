@@ -605,11 +605,11 @@ static struct headline fitting_headline(const struct placement_run *run)
     const char *text = domain_run_text(&run->domains, run->gang, arena);
     if (run->workload->per_node)
         text = arena_printf(arena, "%sEach of %" PRId64 " nodes gets a pod.", text, run->n_placed);
-    else if (run->n_more > 0)
+    else if (run->n_more == 0)
+        text = arena_printf(arena, "%sNo more would fit.", text);
+    else if (run->dry_run->n_roles < 2)
         text = arena_printf(arena, "%s%s%" PRId64 " more would fit.", text,
                             run->more_is_cut ? "At least " : "", run->n_more);
-    else
-        text = arena_printf(arena, "%sNo more would fit.", text);
     if (run->workload->pod.gated)
         text = arena_printf(arena, "%s It waits until its scheduling gates are removed.", text);
     return headline_new(RESULT_FITS, CAUSE_NONE, text);

@@ -49,6 +49,7 @@ struct dry_run {
     struct models_here models;
     struct candidates candidates; /* for one workload after the other */
     json_t *name_warnings;        /* array: placement_run.h */
+    size_t n_roles;               /* templates of the object that is judged */
     bool has_several_objects;
     size_t n_placed_whole; /* workloads with every replica placed */
     size_t n_unsaved;      /* workloads that are not judged, as the saved cluster lacks a kind */
