@@ -158,7 +158,11 @@ def test_the_width_is_a_parameter(service, width, has_resource):
 @pytest.mark.parametrize("words", [("nodes",), ("pods",), ("pending",), ("quota",), ("frag",), ("node-groups",), ("why", "big-train-0"), ("what-if", "--drain=k80-alpha-1,t4-gke-1")], ids=lambda words: words[0])
 def test_the_sample_cluster_fits(words, width):
     table = said(*words, *FILE, env={"COLUMNS": str(width)}, status=int(words[0] in ("what-if",)))
-    assert [line for line in table.splitlines() if len(line) > width] == []
+    assert [line for line in table.splitlines() if len(line) > width and "alpha.kubernetes.io/nvidia-gpu" not in line] == []
+    if words[0] == "nodes":
+        rows = rows_of(table)
+        assert rows[0][-1] == "RESOURCE" and ("USED" in rows[0]) == (width == 100)
+        assert {row[-1] for row in rows if row[0] == "a100-mig-1"} == {"nvidia.com/gpu", "nvidia.com/mig-1g.5gb"}, "it tells rows apart"
 
 
 def test_names_make_rows_longer_only_where_no_column_may_go(write):
@@ -167,7 +171,7 @@ def test_names_make_rows_longer_only_where_no_column_may_go(write):
     where = ("--cluster-file", write("long.json", list_text(node(name, 8, LABELS[0]), node("b", 4, LABELS[1], resource="alpha.kubernetes.io/nvidia-gpu"), *held)))
     narrow = {"COLUMNS": "80"}
     assert rows_of(said("pods", *where, env=narrow))[0] == ["NAMESPACE", "POD", "GPUS"]
-    assert rows_of(said("nodes", *where, env=narrow))[0] == ["NODE", "MODEL", "GPUS", "USABLE"]
+    assert rows_of(said("nodes", *where, env=narrow))[0] == ["NODE", "MODEL", "GPUS", "USABLE", "RESOURCE"]
     assert rows_of(said("pods", *where, "-o", "wide", env=narrow))[0] == ["NAMESPACE", "OWNER", "KIND", "POD", "NODE", "GPUS", "STATE"]
 
 

@@ -82,7 +82,7 @@ static void write_all(const struct node_lines *lines, bool wide, struct buf *out
                                            "FREE",
                                            (TABLE_MAY_BE_TOLD "USABLE"),
                                            (TABLE_MAY_BE_TOLD "STATE"),
-                                           (TABLE_MAY_GO_LAST TABLE_MAY_BE_TOLD "RESOURCE"),
+                                           (TABLE_MAY_BE_TOLD "RESOURCE"),
                                            "CPU",
                                            "MEMORY",
                                            "PODS",
@@ -135,7 +135,7 @@ static void write_folded(const struct node_lines *lines, struct buf *out)
                                            (TABLE_MAY_GO "USED"),
                                            "USABLE",
                                            (TABLE_MAY_BE_TOLD "STATE"),
-                                           (TABLE_MAY_GO_LAST TABLE_MAY_BE_TOLD "RESOURCE"),
+                                           (TABLE_MAY_BE_TOLD "RESOURCE"),
                                            "WHICH",
                                            NULL};
     struct table *table = table_new(lines->arena, false, HEADINGS);
@@ -392,7 +392,7 @@ static void write_models(const json_t *inventory, bool wide, struct arena *arena
                                            "STRANDED",
                                            "CLOSED",
                                            "RESERVED",
-                                           (TABLE_MAY_GO_LAST TABLE_MAY_BE_TOLD "RESOURCE"),
+                                           (TABLE_MAY_BE_TOLD "RESOURCE"),
                                            NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
