@@ -223,9 +223,9 @@ static const char *lacking(const char *view, const json_t *value)
     return NULL;
 }
 
-/* Lists of a namespace that does not exist are no answers: a message; else NULL. But a quota may
- * cover a namespace that will be made, and decisions are kept of one that was deleted. */
-static const char *namespace_fault(const struct session *session, const json_t *value)
+/* Lists of a namespace or model that does not exist are no answers: a message; else NULL. But a
+ * quota may cover a namespace that will be made, and decisions are kept of one that was deleted. */
+static const char *name_fault(const struct session *session, const json_t *value)
 {
     size_t i = 0;
     json_t *warning = NULL;
@@ -237,8 +237,8 @@ static const char *namespace_fault(const struct session *session, const json_t *
         const char *text = "";
         (void)json_get_string(warning, "path", &path, NULL);
         (void)json_get_string(warning, "message", &text, NULL);
-        if (strcmp(path, "?namespace") == 0)
-            return arena_printf(session->arena, "--namespace: %.600s", text);
+        if (strcmp(path, "?namespace") == 0 || strcmp(path, "?model") == 0)
+            return arena_printf(session->arena, "--%s: %.600s", path + 1, text);
     }
     return NULL;
 }
@@ -257,7 +257,7 @@ static struct asked read_answer(const struct session *session, const char *view,
     else if (lacking(view, value))
         answer.message =
             not_ours(session, arena_printf(session->arena, "it has no %s", lacking(view, value)));
-    else if ((answer.message = namespace_fault(session, value)))
+    else if ((answer.message = name_fault(session, value)))
         answer.status = EXIT_MISTAKE;
     else
         return (struct asked){EXIT_FINE, reply->status, NULL, value};

@@ -233,9 +233,9 @@ static bool find_holders(struct session *session, const struct wanted_pod *wante
     return holders != NULL;
 }
 
-/* Of the owner's pods, how many have GPUs. */
+/* Of the owner's pods, how many have GPUs. Notes the names of other owners. */
 static size_t count_placed(struct session *session, const struct wanted_pod *wanted,
-                           const char *namespace_)
+                           const char *namespace_, struct nearest *near)
 {
     json_auto_t *holders = ask_holders(session, namespace_);
     size_t n = 0;
@@ -247,8 +247,11 @@ static size_t count_placed(struct session *session, const struct wanted_pod *wan
         const char *name = "";
         (void)json_get_string(controller, "kind", &kind, NULL);
         (void)json_get_string(controller, "name", &name, NULL);
-        n += is_of_kind(wanted, kind) &&
-             strcmp(without_hash(wanted, name, session->arena), wanted->name) == 0;
+        if (!is_of_kind(wanted, kind))
+            continue;
+        name = without_hash(wanted, name, session->arena);
+        n += strcmp(name, wanted->name) == 0;
+        note_near(near, name, name, session->arena);
     }
     return n;
 }
@@ -332,12 +335,12 @@ static const char *find_elsewhere(struct session *session, const struct wanted_p
 }
 
 static int complain_of_none(struct session *session, const struct wanted_pod *wanted,
-                            const struct found *found)
+                            struct found *found)
 {
     struct arena *arena = session->arena;
     const char *object = session->arguments.object;
     const char *given = given_namespace(session);
-    const size_t n_placed = count_placed(session, wanted, given);
+    const size_t n_placed = count_placed(session, wanted, given, &found->near_name);
     const char *near = n_placed > 0 ? NULL : found->near_name.found;
     if (near)
         near = arena_printf(arena, "%.*s/%s", (int)strcspn(object, "/"), object, near);

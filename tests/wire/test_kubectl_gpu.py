@@ -108,7 +108,7 @@ def test_that_nothing_is_selected_is_said(verb, items, said_of_it):
 
 
 def test_warnings_name_options_not_parameters():
-    assert said("nodes", *FILE, "--model", "H10O").startswith('warning: --model: "H10O": no node has it; did you mean H100-80GB-HBM3?\n')
+    assert complaint("nodes", *FILE, "--model", "H10O", status=2) == '--model: "H10O": no node has it; did you mean H100-80GB-HBM3?'
     assert complaint("quota", *FILE, "-n", "ml_x", status=2) == '--namespace: "ml_x": there is no such namespace'
 
 

@@ -75,6 +75,8 @@ def test_a_model():
     for words, where in (((), ""), (("-n", "ml-training"), "in the namespace ml-training ")):
         assert gpu("pods", *FILE, "--model", "H100", *words).stderr == f"kubectl gpu: no pods {where}hold GPUs of the model H100\n"
     assert {tuple(model.split("-")[0] for model in each) for each in models(*FILE, "--model", "V100").values()} == {("V100",)}
+    for verb in ("pods", "nodes", "frag"):
+        assert complaint(verb, *FILE, "--model", "H10O", status=2) == '--model: "H10O": no node has it; did you mean H100-80GB-HBM3?'
 
 
 def test_each_is_a_holder_of_the_inventory(service):

@@ -108,7 +108,7 @@ def test_what_is_not_clear(where, words, status, message):
     assert complaint("why", *words, *where, status=status).startswith(message)
 
 
-@pytest.mark.parametrize("words, meant", [(["runs", "-n", "ml"], "research/runs"), (["job/train", "-n", "research"], "ml/train-x"), (["rnus"], "research/runs"), (["pod/web-9"], "ml/web-0"), (["train-y", "-n", "ml"], "ml/train-x")])
+@pytest.mark.parametrize("words, meant", [(["runs", "-n", "ml"], "research/runs"), (["job/train", "-n", "research"], "ml/train-x"), (["rnus"], "research/runs"), (["pod/web-9"], "ml/web-0"), (["train-y", "-n", "ml"], "ml/train-x"), (["deploy/donne"], "deploy/done")])
 def test_a_name_that_is_near(where, words, meant):
     assert complaint("why", *words, *where, status=1).endswith(f"; did you mean {meant}?")
 
