@@ -147,7 +147,7 @@ static size_t n_shared_words(const char *asked, const char *known)
 size_t nearest_rank(const char *asked, const char *known)
 {
     const size_t d = nearest_distance(asked, known);
-    return d != SIZE_MAX ? d : 2 * NAME_LEN_MAX - n_shared_words(asked, known);
+    return d != SIZE_MAX ? d : (size_t)2 * NAME_LEN_MAX - n_shared_words(asked, known);
 }
 
 static bool is_swap(const char *a, const char *b)

@@ -332,7 +332,7 @@ void flapping_begin(struct world *world)
 {
     struct flapping *flapping = ARENA_NEW(world->arena, struct flapping);
     flapping->mode = dice_one_in(&world->dice, 4) ? AVOIDANCE_OBSERVE : AVOIDANCE_AVOID;
-    flapping->cap_milli = dice_below(&world->dice, 3) * 300;
+    flapping->cap_milli = (int64_t)dice_below(&world->dice, 3) * 300;
     flapping->n_owners = 2 + dice_below(&world->dice, 5);
     world->flapping = flapping;
     flapping_world = world;

@@ -80,7 +80,7 @@ static bool accept_models(struct remedy_search *search)
     const size_t n = near_models(search, models);
     struct trial_end all = {0};
     struct trial_end end;
-    const char *names[MODELS_NAMED];
+    const char *names[MODELS_NAMED] = {NULL};
     const char *text = "";
     for (size_t i = 0; i < n && all.n_nodes < MODELS_NAMED; i++) {
         struct shape_facts *facts = remedies_copy_facts(search);
