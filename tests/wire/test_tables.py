@@ -219,11 +219,13 @@ def asks(spec=None, limits=None, **metadata):
         (asks({"nodeSelector": {"nvidia.com/gpu.prodct": "a"}}), "id you mean", 1, 2),
         (asks({"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB"}}), "id you mean", 1, 2),
         (asks(limits={"limits": {"nvidia.com/gpus": "1"}}), "id you mean", 1, 2),
+        (asks({"nodeName": "h100-11"}), "id you mean", 1, 2),
+        (asks({"tolerations": [{"key": "nvidia.com/gpus", "operator": "Exists"}], "nodeSelector": {"kubernetes.io/hostname": "t4-gke-1"}}), "id you mean", 1, 2),
         (asks({"resourceClaims": [{"name": "g", "resourceClaimName": "nope"}]}), "research/nope", 1, 1),
         (asks({"nodeSelector": {"nvidia.com/gpu.prodct": "a", "nvidia.com/gpu.cont": "2"}}), "id you mean", 2, 2),
         (VOLCANO, "minAvailable", 1, 0),
     ],
-    ids=["field", "class", "namespace", "model", "annotation", "label", "value", "resource", "claim", "two-labels", "two-templates"],
+    ids=["field", "class", "namespace", "model", "annotation", "label", "value", "resource", "node", "toleration", "claim", "two-labels", "two-templates"],
 )
 def test_a_mistake_is_said_once(write, manifest, word, times, status):
     """By the verdict, else by a warning; with its line. A remedy may have the name again, and so has the first line."""

@@ -765,6 +765,7 @@ def test_wrong_indentation_is_measured(service, lines, place):
     [
         ("small", "total", "No node that it selects has 4 GPUs; the largest, small, has 2."),
         ("gone", "name", "There is no node gone, its spec.nodeName."),
+        ("larg", "name", "There is no node larg, its spec.nodeName. Did you mean large?"),
     ],
 )
 def test_a_pod_that_names_its_node(start_over, named, cause, text):
@@ -773,7 +774,7 @@ def test_a_pod_that_names_its_node(start_over, named, cause, text):
     (job,) = jobs_of(service, pod("new", 4, spec={"nodeName": named}))
     assert (job["verdict"]["cause"], job["verdict"]["text"]) == (cause, text)
     texts = [remedy["text"] for remedy in job["remedies"]]
-    assert texts == ["drop spec.nodeName", "ask for 2 GPUs"] if cause == "total" else ["drop spec.nodeName"]
+    assert texts == ["write large in spec.nodeName"] * (named == "larg") + ["drop spec.nodeName"] + ["ask for 2 GPUs"] * (cause == "total")
     assert job["remedies"][0]["nodes"] == ["large"]
 
 

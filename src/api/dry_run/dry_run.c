@@ -362,8 +362,11 @@ static void judge(struct job *job, size_t first, json_t *workloads, json_t *jobs
 {
     cluster_fork_mark(job->dry_run->fork);
     job->dry_run->n_roles = job->n_roles;
-    for (size_t i = 0; i < job->n_roles; i++)
-        job->roles[i] = placement_run(job->dry_run, &job->list->items[first + i]);
+    for (size_t i = 0; i < job->n_roles; i++) {
+        const struct workload *workload = &job->list->items[first + i];
+        job->roles[i] = placement_run(job->dry_run, workload);
+        names_warn_of_verdict(job->dry_run, workload, &job->roles[i].headline.missing);
+    }
     decide(job);
     json_t *json = job_json(job, first);
     if (may_search(job))

@@ -304,6 +304,18 @@ static void check_objects(const struct name_check *check)
                  path_of(check, "spec", "runtimeClassName"), "runtime class");
 }
 
+void names_warn_of_verdict(struct dry_run *dry_run, const struct workload *workload,
+                           const struct missing_name *missing)
+{
+    const struct name_check check = {dry_run, workload, {&dry_run->candidates, dry_run->arena}};
+    const bool is_node = missing->kind == MISSING_NODE;
+    if (missing->meant && (is_node || missing->kind == MISSING_TOLERATION))
+        warn(&check, path_of(&check, "spec", is_node ? "nodeName" : "tolerations"),
+             arena_printf(dry_run->arena, "\"%s\": %s; did you mean %s?", missing->name,
+                          is_node ? "there is no such node" : "no node has this taint",
+                          missing->meant));
+}
+
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates)
 {

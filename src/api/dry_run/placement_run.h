@@ -105,6 +105,9 @@ void eviction_write(const json_t *preemption, struct arena *arena, struct buf *o
  * be judged. */
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates);
+/* The same: the node or the toleration's key that the verdict says is misspelt. */
+void names_warn_of_verdict(struct dry_run *dry_run, const struct workload *workload,
+                           const struct missing_name *missing);
 
 /* The existing object that was probably meant by the name of a missing one: the kind is
  * MISSING_NAMESPACE, MISSING_PRIORITY_CLASS or MISSING_RUNTIME_CLASS. NULL: none is near. */

@@ -651,6 +651,17 @@ struct headline headline_new(enum result result, enum verdict_cause cause, const
     return (struct headline){.result = result, .cause = cause, .text = text};
 }
 
+static struct headline headline_of_no_node(const struct name_view *names, const char *node)
+{
+    struct headline headline = headline_new(RESULT_DOES_NOT_FIT, CAUSE_NAME, "");
+    const char *meant = node_names_near_node(names, node);
+    headline.missing = (struct missing_name){.kind = MISSING_NODE, .name = node, .meant = meant};
+    headline.text =
+        arena_printf(names->arena, "There is no node %s, its spec.nodeName.%s%s%s", node,
+                     meant ? " Did you mean " : "", meant ? meant : "", meant ? "?" : "");
+    return headline;
+}
+
 struct headline headline_of(const struct headline_question *question)
 {
     candidates_judge_claims(question->candidates, &question->query->question);
@@ -673,9 +684,7 @@ struct headline headline_of_judged(const struct headline_question *question)
     if (tell_claims(question, &headline))
         return headline;
     if (names_its_node(asked) && !candidates_find(candidates, asked->node_name))
-        return headline_new(RESULT_DOES_NOT_FIT, CAUSE_NAME,
-                            arena_printf(query->arena, "There is no node %s, its spec.nodeName.",
-                                         asked->node_name));
+        return headline_of_no_node(&names, asked->node_name);
     if (!question->is_next)
         headline.missing = node_names_find_missing(&names, asked->shape);
     if (headline.missing.kind) {

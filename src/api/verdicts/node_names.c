@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/table.h"
 
+#include <stdint.h>
 #include <string.h>
 
 bool node_names_pay(const struct name_view *names, size_t cost)
@@ -350,6 +351,15 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
                 .kind = MISSING_TOLERATION, .name = key, .meant = meant->key};
     }
     return (struct missing_name){.kind = MISSING_NOTHING};
+}
+
+const char *node_names_near_node(const struct name_view *names, const char *asked)
+{
+    struct nearest nearest = {.asked = asked, .least = SIZE_MAX};
+    for (size_t i = 0; i < names->candidates->n && node_names_pay(names, NODE_NAMES_COMPARISON);
+         i++)
+        (void)nearest_try(&nearest, node_name(names->candidates->items[i].node));
+    return nearest.found;
 }
 
 /* ---- the names that there are ---- */

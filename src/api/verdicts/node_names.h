@@ -47,7 +47,8 @@ enum missing_kind {
     MISSING_TOGETHER, /* two resources, of which each node lacks one */
     MISSING_NAMESPACE,
     MISSING_PRIORITY_CLASS,
-    MISSING_RUNTIME_CLASS
+    MISSING_RUNTIME_CLASS,
+    MISSING_NODE
 };
 
 struct missing_name {
@@ -68,6 +69,8 @@ struct missing_name node_names_find_missing(const struct name_view *names,
 struct missing_name node_names_find_toleration(const struct name_view *names,
                                                const struct shape_facts *facts,
                                                const struct taint *meant);
+/* The node that spec.nodeName probably means; NULL: none. */
+const char *node_names_near_node(const struct name_view *names, const char *asked);
 #define NODE_NAMES_NEAR 6
 #define NODE_NAMES_SHOWN ((size_t)3)
 /* The names that are nearest to a missing one, in that order. */

@@ -248,7 +248,7 @@ static bool accept_any_node(struct remedy_search *search)
 {
     struct trial_end end;
     if (!remedies_has_node_name(search->failing) ||
-        !trial_run(&search->trials, &(struct trial){.lifts_node_name = true}, &end))
+        !trial_run(&search->trials, &(struct trial){.node_name = ""}, &end))
         return false;
     remedies_offer(search, "accept", "drop spec.nodeName", &end, NULL);
     return true;

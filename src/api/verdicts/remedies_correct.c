@@ -116,6 +116,7 @@ static bool try_correction(struct remedy_search *search, struct trial_end *ret_e
         .facts = corrected_facts(search),
         .namespace_ = missing->kind == MISSING_NAMESPACE ? missing->meant : NULL,
         .priority_class = missing->kind == MISSING_PRIORITY_CLASS ? missing->meant : NULL,
+        .node_name = missing->kind == MISSING_NODE ? missing->meant : NULL,
     };
     return trial_run(&search->trials, &trial, ret_end);
 }
@@ -158,6 +159,7 @@ void remedies_correct(struct remedy_search *search)
         [MISSING_NAMESPACE] = "metadata.namespace",
         [MISSING_PRIORITY_CLASS] = "spec.priorityClassName",
         [MISSING_RUNTIME_CLASS] = "spec.runtimeClassName",
+        [MISSING_NODE] = "spec.nodeName",
     };
     const struct missing_name *missing = &search->missing;
     struct trial_end end = {0};

@@ -98,8 +98,9 @@ static struct fit_question wanted_of(const struct trials *trials, const struct t
     if (trial->facts)
         wanted.shape = cluster_resolve(trials->fork, &trial->facts[i], arena);
     wanted.quota = NULL;
-    if (trial->lifts_node_name)
-        wanted.node_name = "";
+    if (trial->node_name && wanted.node_name && wanted.node_name[0] &&
+        (!trial->node_name[0] || !cluster_find_node(trials->fork, wanted.node_name)))
+        wanted.node_name = trial->node_name;
     return wanted;
 }
 

@@ -46,10 +46,10 @@ struct trial {
     enum reason lifted_rule;    /* REASON_TOPOLOGY_SPREAD, REASON_POD_AFFINITY or
                                    REASON_POD_ANTI_AFFINITY: they have no such rule; 0: they have */
     bool lifts_quota;
-    bool lifts_node_name; /* the pods may go to any node */
-    bool lifts_domain;    /* and to any domain */
-    int64_t most_devices; /* of a request of their claims; 0: as they ask */
-    int64_t n_pods;       /* so many pods, the first; 0: all */
+    const char *node_name; /* instead of a node that there is not; "": any node; NULL: theirs */
+    bool lifts_domain;     /* and to any domain */
+    int64_t most_devices;  /* of a request of their claims; 0: as they ask */
+    int64_t n_pods;        /* so many pods, the first; 0: all */
     /* Pods that have left a node. NULL: none have. */
     const struct node *vacated;
     const struct need *needs;
