@@ -187,3 +187,22 @@ def test_a_sixth_of_all_is_enough(service):
     assert "askLess" in kinds_that_help(service, asking)
     texts = [remedy["text"] for remedy in jobs_of(service, asking)[0]["remedies"]]
     assert "ask for a sixth, 1 GPU, 33 CPU, 16Gi of memory a pod" in texts
+
+
+@pytest.mark.parametrize(
+    "models, n, asks, text",
+    [
+        ("L4", 1, {GPU: 8, "cpu": 50, "memory": "1Ti"}, "No node has 8 L4; the largest, l4-1, has 4."),
+        ("T4", 1, {GPU: 6, "cpu": 4}, "No node has 6 T4; the largest, t4-gke-1, has 4."),
+        ("L40S", 5, {GPU: 4, "cpu": 32, "memory": "100Gi"}, "It asks for 20 L40S; the cluster has 4, so 16 are missing."),
+        ("A100, A10", 5, {GPU: 4, "cpu": 8, "memory": "1Ti"}, "It asks for 20 A100 or A10; the cluster has 18, so 2 are missing."),
+        ("L4", 1, {GPU: 4, "cpu": 500}, "The nearest node, l4-1, lacks 2 GPUs and 461 CPU."),
+    ],
+)
+def test_what_nodes_of_the_model_lack_decides(service, models, n, asks, text):
+    """Though a node of another model lacks nothing else."""
+    template = template_of()
+    annotate(template, models)
+    limits(template).update(asks)
+    (job,) = jobs_of(service, of_kind("Deployment", "web", template, replicas=n))
+    assert job["verdict"]["text"] == text

@@ -538,27 +538,54 @@ static const char *pods_sentence(const struct teller *teller)
                         node_name(teller->found.node));
 }
 
-/* A taint keeps the pod off each node that has its model, whatever else these lack. */
-static void let_taint_decide(struct teller *teller)
+/* Of the nodes with its model, whose GPUs are not shared, if all are too small; else NULL. */
+static const struct node *largest_of(const struct teller *teller, const struct candidates *wanted)
+{
+    const struct need *need = &teller->shape->needs[0];
+    const struct node *largest = NULL;
+    int64_t most = 0;
+    for (size_t i = 0; i < wanted->n; i++) {
+        const struct node *node = wanted->items[i].node;
+        const int64_t there = node_find_resource(node, need->resource)->allocatable;
+        const enum verdict_cause cause =
+            cause_of_reason(wanted->items[i].verdict, node, &teller->shape->facts);
+        if (cause != CAUSE_SHARED && there > most) {
+            largest = node;
+            most = there;
+        }
+    }
+    return most < need->amount ? largest : NULL;
+}
+
+static struct candidates nodes_with_model(const struct teller *teller)
 {
     const struct candidates *candidates = teller->question->candidates;
-    const struct shape_facts *facts = &teller->shape->facts;
-    const struct node_verdict *first = NULL;
+    struct candidates wanted = *candidates;
+    wanted.n = 0;
+    wanted.items = ARENA_ARRAY(teller->arena, struct node_verdict, candidates->n);
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (has_model(teller, candidates->items[i].node))
+            wanted.items[wanted.n++] = candidates->items[i];
+    }
+    return wanted;
+}
+
+/* Of the nodes that have its model: what they lack decides, or a taint that is on each. */
+static void let_wanted_decide(struct teller *teller)
+{
     if (teller->found.reason != REASON_MODEL_NOT_WANTED || teller->shape->n_gpu_needs == 0)
         return;
-    for (size_t i = 0; i < candidates->n; i++) {
-        const struct node_verdict *candidate = &candidates->items[i];
-        if (!has_model(teller, candidate->node))
-            continue;
-        if (cause_of_reason(candidate->verdict, candidate->node, facts) != CAUSE_TAINT)
-            return;
-        first = first ? first : candidate;
-    }
-    if (!first)
+    const struct candidates wanted = nodes_with_model(teller);
+    if (wanted.n == 0)
         return;
-    teller->found.cause = CAUSE_TAINT;
-    teller->found.reason = REASON_TAINT;
-    teller->found.node = first->node;
+    const struct node *largest = largest_of(teller, &wanted);
+    struct decisive_cause nearest = cause_find(&wanted, teller->asked);
+    nearest.is_alone |= nearest.cause == CAUSE_TAINT && nearest.n == nearest.n_of;
+    if (largest && !chooses_labels(&teller->shape->facts))
+        teller->found =
+            (struct decisive_cause){CAUSE_TOTAL, REASON_GPU_TOTAL, largest, .is_alone = true};
+    else if (nearest.lacks_amounts || (nearest.is_alone && nearest.cause < CAUSE_MODEL))
+        teller->found = nearest;
 }
 
 /* In few words what rejects the pod on several nodes. */
@@ -694,7 +721,7 @@ struct headline headline_of_judged(const struct headline_question *question)
     }
     struct teller teller = {question, asked, asked->shape, cause_find(candidates, asked),
                             query->arena};
-    let_taint_decide(&teller);
+    let_wanted_decide(&teller);
     headline.cause = teller.found.cause;
     headline.node = teller.found.node;
     headline.lacks_amounts = headline.cause >= CAUSE_QUOTA && headline.cause <= CAUSE_TOTAL;
