@@ -304,9 +304,9 @@ struct cluster {
 /* node_table.c */
 struct node *node_table_find_or_add(struct cluster *cluster, const char *name);
 void node_table_release(struct cluster *cluster, struct node *node);
-/* traits NULL: the node no longer exists. Takes over the reference; unrefs the old traits. */
 /* Renews node_order() of all present nodes. */
 void node_table_order(struct cluster *cluster);
+/* traits NULL: the node no longer exists. Takes over the reference; unrefs the old traits. */
 void node_table_set_traits(struct cluster *cluster, struct node *node, struct traits_entry *traits);
 void node_table_free(struct cluster *cluster, struct node *node);
 /* Moves the self-check to this node and discards partial sums. */
