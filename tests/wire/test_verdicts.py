@@ -71,6 +71,12 @@ def test_the_sentence_names_the_mistake_and_what_exists(service, name, names):
     assert [part for part in names if part not in text] == []
 
 
+def test_what_is_corrected_is_not_accepted_too(service):
+    (job,) = jobs_of(service, yaml.safe_load(case("typo")))
+    correct, accept = [remedy["text"] for remedy in job["remedies"]]
+    assert correct == "write H100-80GB-HBM3 in gpu-extender.io/models" and accept.startswith("accept A100-SXM4-80GB,"), accept
+
+
 def test_all_limits_that_a_pod_breaks_are_named(quota_service):
     found = verdict(quota_service, "fits")
     assert (found["cause"], found["node"]) == ("quota", "h100-1")
@@ -648,6 +654,7 @@ def test_a_misspelt_toleration(service):
     text = "It tolerates nvidia.com/gpus, not t4-gke-1's taint nvidia.com/gpu=present:NoSchedule. Did you mean nvidia.com/gpu?"
     assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("taint", text)
     assert (job["remedies"][0]["kind"], job["remedies"][0]["text"]) == ("correct", "write nvidia.com/gpu in spec.tolerations")
+    assert "add a toleration for nvidia.com/gpu" not in [remedy["text"] for remedy in job["remedies"]], "it is the same"
     asking["spec"]["tolerations"][0]["key"] = "nvidia.com/gpu"
     assert fits(service, asking)
 
@@ -745,6 +752,7 @@ def test_what_was_not_saved_is_to_be_saved(service):
     text = service.post("/v1/dry-run?output=table", read("examples/claims", "by-claims.yaml")).text
     assert text.startswith("NOT JUDGED  Deployment ml/by-claims: 4 pods\n")
     assert "  save the cluster again, with deviceclasses among the kinds\n" in text and "NODES" not in text
+    assert " ".join(text.split()).count("aved cluster has no DeviceClasses") == 1 and "not counted" not in text
 
 
 @pytest.mark.parametrize(

@@ -503,9 +503,12 @@ static bool is_first(json_t *said, const char *text)
 static void write_claims(const json_t *job, const json_t *workload, json_t *said,
                          struct arena *arena, struct buf *out)
 {
-    const char *verdict = text_member(json_object_get(job, "verdict"), "text");
+    const json_t *found = json_object_get(job, "verdict");
+    const char *verdict = text_member(found, "text");
     size_t i = 0;
     json_t *claim = NULL;
+    if (strcmp(text_member(found, "result"), headline_result(RESULT_NOT_JUDGED)) == 0)
+        return;
     json_array_foreach (json_object_get(workload, "claims"), i, claim) {
         const char *name = text_member(claim, "claim");
         json_auto_t *one = json_pack("[O]", claim);

@@ -504,9 +504,7 @@ static const char *message_of(const struct judge *judge, const struct judged_req
         return arena_printf(arena, "fails on some devices: the pod is rejected on all nodes%s",
                             unless_of(judge, asked));
     if (has_no_classes(asked->class))
-        return arena_printf(arena,
-                            "matches %zu of %zu devices without its class %s: the saved cluster "
-                            "has no DeviceClasses",
+        return arena_printf(arena, "matches %zu of %zu devices without its class %s",
                             count->n_matching, count->n_all, asked->request->class_name);
     if (lacks_class(asked))
         return arena_printf(arena,

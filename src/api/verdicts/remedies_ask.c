@@ -74,6 +74,15 @@ static void accept_model(const struct remedy_search *search, struct shape_facts 
     }
 }
 
+/* Whether the pods may be told to write this name instead of one that is missing. */
+static bool is_corrected(const struct remedy_search *search, enum missing_kind kind,
+                         const char *name)
+{
+    const struct missing_name *missing = &search->missing;
+    return missing->kind == kind && missing->meant && strcmp(missing->meant, name) == 0 &&
+           json_array_size(search->found) > 0;
+}
+
 static bool accept_models(struct remedy_search *search)
 {
     struct near_model models[MODELS_SEEN];
@@ -85,7 +94,8 @@ static bool accept_models(struct remedy_search *search)
     for (size_t i = 0; i < n && all.n_nodes < MODELS_NAMED; i++) {
         struct shape_facts *facts = remedies_copy_facts(search);
         accept_model(search, facts, &models[i].model);
-        if (!remedies_try(search, facts, &end))
+        if (is_corrected(search, MISSING_MODEL, models[i].name) ||
+            !remedies_try(search, facts, &end))
             continue;
         names[all.n_nodes] = models[i].name;
         remedies_add_end(&all, &end);
@@ -140,7 +150,7 @@ static bool accept_taints_of(struct remedy_search *search, const struct node *no
         keys = remedies_join(keys, taint->key, true, "and", search->arena);
         are_added &= admission_adds(search->shape, taint);
     }
-    if (!remedies_try(search, facts, &end))
+    if (is_corrected(search, MISSING_TOLERATION, keys) || !remedies_try(search, facts, &end))
         return false;
     remedies_offer(search, "accept", arena_printf(search->arena, "add a toleration for %s", keys),
                    &end, NULL);
