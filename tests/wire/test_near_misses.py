@@ -206,3 +206,19 @@ def test_what_nodes_of_the_model_lack_decides(service, models, n, asks, text):
     limits(template).update(asks)
     (job,) = jobs_of(service, of_kind("Deployment", "web", template, replicas=n))
     assert job["verdict"]["text"] == text
+
+
+@pytest.mark.parametrize(
+    "n, gpus, selector, text",
+    [
+        (6, 12, {}, "No node has 12 GPUs; the largest, h100-1, has 8."),
+        (9, 4, {"accelerator": "nvidia-tesla-v100"}, "It asks for 36 GPUs; nodes it selects have 12, so 24 are missing."),
+        (3, 12, {"nvidia.com/mig-1g.5gb.count": "7"}, "No node that it selects has 12 GPUs; the largest, a100-mig-1, has 1."),
+        (30, 4, {}, "It asks for 120 GPUs; the cluster has 62, so 58 are missing."),
+    ],
+)
+def test_all_pods_together_ask_for_too_much(service, n, gpus, selector, text):
+    """Unless one does alone. Of nodes that are not selected nothing is said."""
+    asking = of_kind("Deployment", "web", template_of(gpus, nodeSelector=selector), replicas=n)
+    (job,) = jobs_of(service, asking)
+    assert job["verdict"]["text"] == text

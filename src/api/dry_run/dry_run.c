@@ -59,8 +59,7 @@ static bool choose_alike(const struct shape_facts *a, const struct shape_facts *
 {
     const struct model_wants *left = &a->wants;
     const struct model_wants *right = &b->wants;
-    if (a->node_selector.n_requirements > 0 || a->affinity.present || a->legacy_affinity.present ||
-        b->node_selector.n_requirements > 0 || b->affinity.present || b->legacy_affinity.present ||
+    if (headline_chooses_labels(a) || headline_chooses_labels(b) ||
         left->n_accept != right->n_accept || left->n_exclude > 0 || right->n_exclude > 0 ||
         left->min_memory_bytes != right->min_memory_bytes)
         return false;
@@ -88,7 +87,7 @@ static int64_t gpus_asked(const struct job *job, const struct resource *resource
     return n;
 }
 
-/* If even the empty cluster has too few GPUs for the job. */
+/* If even the empty cluster has too few GPUs for the job, though enough on a node for a pod. */
 static void tell_total(struct job *job)
 {
     const struct fit_question *question = &job->roles[job->i_deciding].question;
@@ -101,14 +100,16 @@ static void tell_total(struct job *job)
         return;
     const struct resource *resource = shape->needs[0].resource;
     const int64_t asked = gpus_asked(job, resource);
-    const int64_t there = headline_gpus_there(&job->dry_run->candidates, question);
-    if (asked <= there || there == 0)
+    int64_t most = 0;
+    const int64_t there = headline_gpus_there(&job->dry_run->candidates, question, &most);
+    if (asked <= there || there == 0 || most < shape->needs[0].amount)
         return;
     headline->cause = CAUSE_TOTAL;
     headline->text = arena_printf(
-        arena, "It asks for %s; the cluster has %" PRId64 ", so %" PRId64 " %s missing.",
-        headline_gpus(&shape->facts, resource->name, asked, arena), there, asked - there,
-        asked - there == 1 ? "is" : "are");
+        arena, "It asks for %s; %s %" PRId64 ", so %" PRId64 " %s missing.",
+        headline_gpus(&shape->facts, resource->name, asked, arena),
+        headline_chooses_labels(&shape->facts) ? "nodes it selects have" : "the cluster has", there,
+        asked - there, asked - there == 1 ? "is" : "are");
 }
 
 static bool asks_for_gpus(const struct job *job)

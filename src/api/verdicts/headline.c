@@ -86,8 +86,9 @@ const char *headline_amount(const char *resource, int64_t n, struct arena *arena
 }
 
 int64_t headline_gpus_there(const struct candidates *candidates,
-                            const struct fit_question *question)
+                            const struct fit_question *question, int64_t *ret_most)
 {
+    *ret_most = 0;
     struct pod_shape nothing;
     struct fit_question roomless = cause_without_room(question, &nothing);
     int64_t sum = 0;
@@ -96,9 +97,12 @@ int64_t headline_gpus_there(const struct candidates *candidates,
         const struct node *node = candidates->items[i].node;
         const struct node_resource *there =
             node_find_resource(node, question->shape->needs[0].resource);
-        if (there && fit_judge(node, &roomless) == REASON_FITS &&
-            __builtin_add_overflow(sum, there->allocatable, &sum))
-            return INT64_MAX;
+        if (!there || fit_judge(node, &roomless) != REASON_FITS)
+            continue;
+        if (there->allocatable > *ret_most)
+            *ret_most = there->allocatable;
+        if (__builtin_add_overflow(sum, there->allocatable, &sum))
+            sum = INT64_MAX;
     }
     return sum;
 }
@@ -186,7 +190,7 @@ static bool names_its_node(const struct fit_question *question)
     return question->node_name && question->node_name[0];
 }
 
-static bool chooses_labels(const struct shape_facts *facts)
+bool headline_chooses_labels(const struct shape_facts *facts)
 {
     return facts->node_selector.n_requirements > 0 || facts->affinity.present ||
            facts->legacy_affinity.present;
@@ -206,7 +210,7 @@ static const char *no_node(const struct teller *teller)
 {
     if (are_closed_by_pods(teller->question->candidates))
         return "No node open to it";
-    return chooses_labels(&teller->shape->facts) || names_its_node(teller->asked)
+    return headline_chooses_labels(&teller->shape->facts) || names_its_node(teller->asked)
                ? "No node that it selects"
                : "No node";
 }
@@ -506,7 +510,7 @@ static const char *model_sentence(const struct teller *teller)
         return arena_printf(teller->arena, "No node has %s as %s; %s has %s.",
                             models_text(&teller->shape->facts.wants, teller->arena),
                             teller->shape->needs[0].resource->name, node_name(node), model);
-    if (chooses_labels(&teller->shape->facts))
+    if (headline_chooses_labels(&teller->shape->facts))
         return arena_printf(teller->arena, "No node that it selects has %s; %s has %s.",
                             models_text(&teller->shape->facts.wants, teller->arena),
                             node_name(node), model);
@@ -581,7 +585,7 @@ static void let_wanted_decide(struct teller *teller)
     const struct node *largest = largest_of(teller, &wanted);
     struct decisive_cause nearest = cause_find(&wanted, teller->asked);
     nearest.is_alone |= nearest.cause == CAUSE_TAINT && nearest.n == nearest.n_of;
-    if (largest && !chooses_labels(&teller->shape->facts))
+    if (largest && !headline_chooses_labels(&teller->shape->facts))
         teller->found =
             (struct decisive_cause){CAUSE_TOTAL, REASON_GPU_TOTAL, largest, .is_alone = true};
     else if (nearest.lacks_amounts || (nearest.is_alone && nearest.cause < CAUSE_MODEL))

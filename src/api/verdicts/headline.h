@@ -59,9 +59,12 @@ const char *headline_words(const json_t *verdict);
 /* "8 H100", "1 GPU", "2 nvidia.com/mig-1g.5gb": the need of GPUs, in the words of the pod. */
 const char *headline_gpus(const struct shape_facts *facts, const char *resource, int64_t n,
                           struct arena *arena);
-/* GPUs of the first resource that the pod asks for on nodes that allow it, in use or not. */
+/* Whether it goes only to nodes with certain labels. */
+bool headline_chooses_labels(const struct shape_facts *facts);
+/* GPUs of the first resource that the pod asks for on nodes that allow it, in use or not; and the
+ * most of them on one node. */
 int64_t headline_gpus_there(const struct candidates *candidates,
-                            const struct fit_question *question);
+                            const struct fit_question *question, int64_t *ret_most);
 /* "4 H100", "7 GPUs in all", "4 H100 to borrow": so many under the limit. */
 const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
                            struct arena *arena);
