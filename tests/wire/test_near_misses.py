@@ -222,3 +222,20 @@ def test_all_pods_together_ask_for_too_much(service, n, gpus, selector, text):
     asking = of_kind("Deployment", "web", template_of(gpus, nodeSelector=selector), replicas=n)
     (job,) = jobs_of(service, asking)
     assert job["verdict"]["text"] == text
+
+
+@pytest.mark.parametrize(
+    "models, asks, text",
+    [
+        ("MI300X", {"gpu.intel.com/i915": 8, "cpu": 16}, "No node has MI300X as gpu.intel.com/i915; intel-1 has Flex-170."),
+        ("L40S", {"amd.com/gpu": 1, "cpu": 300}, "No node has L40S as amd.com/gpu; mi300x-1 has MI300X-OAM."),
+    ],
+)
+def test_only_nodes_with_the_resource_decide(service, models, asks, text):
+    """And not the cordons and taints of others."""
+    template = template_of()
+    annotate(template, models)
+    limits(template).clear()
+    limits(template).update(asks)
+    (job,) = jobs_of(service, of_kind("Deployment", "web", template, replicas=1))
+    assert job["verdict"]["text"] == text

@@ -274,7 +274,7 @@ def test_nothing_is_left_untried(service, asking, helps):
 @pytest.mark.parametrize(
     "asking, text",
     [
-        ({"limits": {GPU: 1, "cpu": 200}, "models": "V100", "memory": "40Gi"}, "On 13 of 18 nodes, the GPU model is another."),
+        ({"limits": {GPU: 1, "cpu": 200}, "models": "V100", "memory": "40Gi"}, "On 13 of 17 nodes, the GPU model is another."),
         ({"limits": {"nvidia.com/h100": 1}}, f"No node has the resource nvidia.com/h100; there are {GPU}, nvidia.com/mig-1g.5gb, alpha.kubernetes.io/nvidia-gpu, +2."),
         ({"limits": {GPU: 1}, "nodeSelector": {"example.com/pool": "a"}}, "No node has the label example.com/pool; there are nvidia.com/gpu.count, nvidia.com/gpu.family, nvidia.com/gpu.memory, +23."),
         ({"limits": {GPU: 1}, "nodeSelector": {"accelerator": "zzz"}}, "No node has accelerator=zzz; there are nvidia, nvidia-tesla-k80, nvidia-tesla-p100, +1."),

@@ -173,17 +173,26 @@ static int step_of(const struct variants *variants, const struct node_verdict *c
                : 5;
 }
 
+/* Whatever else rejects the pod there. */
+static bool lacks_resource(const struct node_verdict *candidate, const struct pod_shape *shape)
+{
+    const struct resource *resource = shape->n_gpu_needs > 0 ? shape->needs[0].resource : NULL;
+    return candidate->verdict == REASON_GPU_ABSENT ||
+           (resource && !node_find_resource(candidate->node, resource) &&
+            !node_gives_by_claim(candidate->node, resource));
+}
+
 /* The cause on most of the nodes that have the resource. */
-static void count(const struct candidates *candidates, const struct shape_facts *facts,
+static void count(const struct candidates *candidates, const struct pod_shape *shape,
                   struct decisive_cause *found)
 {
     size_t counts[N_CAUSES] = {0};
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node_verdict *candidate = &candidates->items[i];
-        if (candidate->verdict == REASON_GPU_ABSENT)
+        if (lacks_resource(candidate, shape))
             continue;
         found->n_of++;
-        counts[cause_of_reason(candidate->verdict, candidate->node, facts)]++;
+        counts[cause_of_reason(candidate->verdict, candidate->node, &shape->facts)]++;
     }
     for (enum verdict_cause cause = CAUSE_NONE; cause < N_CAUSES; cause++) {
         if (counts[cause] > found->n) {
@@ -225,7 +234,7 @@ struct decisive_cause cause_find(const struct candidates *candidates,
     struct decisive_cause found = {.cause = CAUSE_TOTAL};
     struct distance least = {0};
     variants.without_room = cause_without_room(question, &variants.roomless);
-    count(candidates, facts, &found);
+    count(candidates, question->shape, &found);
     const enum verdict_cause most = found.cause;
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node_verdict *candidate = &candidates->items[i];

@@ -628,7 +628,8 @@ static const char *sentence_of(const struct teller *teller)
     const char *(*tell)(const struct teller *) = SENTENCES[found->cause];
     if (found->lacks_amounts)
         text = amounts_sentence(teller);
-    else if (tell && (found->is_alone || found->cause == CAUSE_FREE_GPUS))
+    else if (tell && (found->is_alone || found->cause == CAUSE_FREE_GPUS ||
+                      (found->cause == CAUSE_MODEL && found->n == found->n_of)))
         text = tell(teller);
     if (text)
         return text;
