@@ -241,6 +241,16 @@ def test_a_mistake_of_another_object_is_said(write):
     assert text.count("id you mean nvidia.com/gpu.product?") == 2 and text.count("(line ") == 2
 
 
+def test_a_daemonset_says_what_its_node_lacks():
+    text = said("fit", "-f", f"{ROOT}/examples/workloads/daemonset.yaml", *FILE, status=1)
+    assert text.splitlines()[1].strip() == "aks-gpu-1 lacks 180m CPU."
+
+
+def test_what_is_corrected_is_not_accepted_too(write):
+    text = said("fit", "-f", write("asked.json", asks(annotations={"gpu-extender.io/models": "H10O"})), *FILE, status=2)
+    assert "write H100-80GB-HBM3 in gpu-extender.io/models: fits" in text and "accept A100-SXM4-80GB," in text
+
+
 def test_a_number_stays_with_its_unit():
     table = said("node-groups", *FILE, env={"COLUMNS": "80"})
     assert "7 nvidia.com/mig-1g.5gb" in table

@@ -37,6 +37,12 @@ def workload_of(service, asking):
     return workload
 
 
+@pytest.mark.parametrize("memory, cpu, amounts", [("64000Mi", "8500m", "8.5 CPU, 62.5Gi"), ("64001Mi", "500m", "500m CPU, 64001Mi")])
+def test_amounts_are_in_the_unit_in_which_people_read_them(service, memory, cpu, amounts):
+    asking = deployment({}, demand(**{GPU: 1, "cpu": cpu, "memory": memory}))
+    assert f"1 {GPU}, {amounts}" in service.post("/v1/dry-run?output=table&width=200", asking).text
+
+
 def test_amounts_are_per_replica_and_gpus_come_first(service):
     asking = deployment({"gpu-extender.io/models": "H100-80GB, A100"}, demand(**{GPU: 4, "cpu": 8, "memory": "64Gi"}))
     workload = workload_of(service, asking)

@@ -71,16 +71,12 @@ def test_the_sentence_names_the_mistake_and_what_exists(service, name, names):
     assert [part for part in names if part not in text] == []
 
 
-def test_what_is_corrected_is_not_accepted_too(service):
-    (job,) = jobs_of(service, yaml.safe_load(case("typo")))
-    correct, accept = [remedy["text"] for remedy in job["remedies"]]
-    assert correct == "write H100-80GB-HBM3 in gpu-extender.io/models" and accept.startswith("accept A100-SXM4-80GB,"), accept
-
-
 def test_all_limits_that_a_pod_breaks_are_named(quota_service):
     found = verdict(quota_service, "fits")
     assert (found["cause"], found["node"]) == ("quota", "h100-1")
     assert "research-and-ml" in found["text"] and "4 H100" in found["text"] and "7 GPUs in all" in found["text"]
+    rows = quota_service.post("/v1/dry-run?output=table&width=120", case("fits")).text.split("WHY NOT ELSEWHERE")[1].splitlines()
+    assert [row.split() for row in rows if "quota" in row] == [["1", *"a quota leaves too few GPUs".split(), "h100-1"]], "the others lack GPUs, too"
 
 
 QUOTAS = """apiVersion: gpu-extender.io/v1alpha1

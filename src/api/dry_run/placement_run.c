@@ -618,14 +618,11 @@ static struct headline fitting_headline(const struct placement_run *run)
 /* Of the nodes that admit a pod of a DaemonSet, and have no room. */
 static struct headline headline_per_node(const struct placement_run *run)
 {
-    struct arena *arena = run->dry_run->arena;
     struct headline headline = {.result = RESULT_DOES_NOT_FIT, .node = run->full_node};
-    const char *others =
-        run->n_full > 1 ? arena_printf(arena, " and %zu more", run->n_full - 1) : "";
     headline.cause =
         cause_of_reason(run->full_reason, run->full_node, &run->query.question.shape->facts);
-    headline.text = arena_printf(arena, "%s%s: %s.", node_name(run->full_node), others,
-                                 verdict_message(&run->query, run->full_node, run->full_reason));
+    headline.text =
+        asks_for_refusal(&run->query, run->full_node, run->full_reason, run->n_full - 1);
     return headline;
 }
 

@@ -3,7 +3,6 @@
 #include "api/verdicts/headline.h"
 #include "api/verdicts/verdict.h"
 #include "types/policy.h"
-#include "types/quantity.h"
 
 #include <string.h>
 
@@ -65,12 +64,11 @@ static const char *instead_of_gpus(const char *claims)
 static const char *asked_text(const char *resource, json_int_t n, const json_t *models,
                               struct arena *arena)
 {
-    char bytes[32];
     const char *model = json_string_value(json_array_get(models, 0));
     if (strcmp(resource, "cpu") == 0)
         return headline_amount(resource, n, arena);
     if (strcmp(resource, "memory") == 0)
-        return arena_strdup(arena, quantity_bytes_text(n, bytes));
+        return headline_bytes(n, arena);
     if (!model || !headline_is_whole_gpu(resource))
         return arena_printf(arena, "%lld %s", (long long)n, resource);
     return arena_printf(arena, "%lld %s%s", (long long)n, model,
@@ -99,4 +97,39 @@ const char *asks_for_text(const struct policy *policy, const struct shape_facts 
         amounts_text = arena_printf(arena, "%s%s%s", instead_of_gpus(claims),
                                     amounts_text[0] ? ", " : "", amounts_text);
     return arena_printf(arena, "asks for %s%s%s", amounts_text, models[0] ? "; " : "", models);
+}
+
+const char *asks_for_lacks(const struct fit_question *question, const struct node *node,
+                           struct arena *arena)
+{
+    const struct pod_shape *shape = question->shape;
+    const char *text = "";
+    const char *last = NULL;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        const int64_t lack = fit_lack(node, question, need);
+        if (lack == 0)
+            continue;
+        if (last)
+            text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "", last);
+        last = headline_amount(need->resource->name, headline_round_up(need->resource->name, lack),
+                               arena);
+    }
+    if (!last)
+        return NULL;
+    return text[0] ? arena_printf(arena, "%s and %s", text, last) : last;
+}
+
+const char *asks_for_refusal(const struct pod_query *query, const struct node *node,
+                             enum reason reason, size_t n_more)
+{
+    const enum verdict_cause cause = cause_of_reason(reason, node, &query->question.shape->facts);
+    const bool is_amount = cause == CAUSE_RESOURCES || cause == CAUSE_FREE_GPUS;
+    const char *lacks =
+        is_amount && n_more == 0 ? asks_for_lacks(&query->question, node, query->arena) : NULL;
+    const char *others = n_more > 0 ? arena_printf(query->arena, " and %zu more", n_more) : "";
+    if (lacks)
+        return arena_printf(query->arena, "%s lacks %s.", node_name(node), lacks);
+    return arena_printf(query->arena, "%s%s: %s.", node_name(node), others,
+                        verdict_message(query, node, reason));
 }

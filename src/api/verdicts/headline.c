@@ -68,15 +68,23 @@ int64_t headline_round_up(const char *resource, int64_t n)
     return n % unit == 0 || n > INT64_MAX - unit ? n : n - n % unit + unit;
 }
 
+const char *headline_bytes(int64_t n, struct arena *arena)
+{
+    char text[32];
+    const int64_t unit = INT64_C(1) << 30;
+    if (n > unit && n % unit != 0 && n % (unit / 8) == 0)
+        return arena_printf(arena, "%.12gGi", (double)n / (double)unit);
+    return arena_strdup(arena, quantity_bytes_text(n, text));
+}
+
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena)
 {
-    char bytes[32];
-    if (strcmp(resource, "cpu") == 0 && n % 1000 != 0)
+    if (strcmp(resource, "cpu") == 0 && n > -1000 && n < 1000 && n != 0)
         return arena_printf(arena, "%" PRId64 "m CPU", n);
     if (strcmp(resource, "cpu") == 0)
-        return arena_printf(arena, "%" PRId64 " CPU", n / 1000);
+        return arena_printf(arena, "%.12g CPU", (double)n / 1000);
     if (is_in_bytes(resource))
-        return arena_printf(arena, "%s of %s", quantity_bytes_text(n, bytes),
+        return arena_printf(arena, "%s of %s", headline_bytes(n, arena),
                             strcmp(resource, "ephemeral-storage") == 0 ? "storage" : resource);
     if (strcmp(resource, "pods") == 0)
         return "a pod slot";
@@ -240,27 +248,6 @@ static const char *total_sentence(const struct teller *teller)
         node_name(teller->found.node), there->allocatable);
 }
 
-/* "2 GPUs, 8 CPU and 20Gi of memory": what the node lacks. */
-static const char *lacks_text(const struct teller *teller)
-{
-    const struct pod_shape *shape = teller->shape;
-    const char *text = "";
-    const char *last = NULL;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        const struct need *need = &shape->needs[i];
-        const int64_t lack = fit_lack(teller->found.node, teller->asked, need);
-        if (lack == 0)
-            continue;
-        if (last)
-            text = arena_printf(teller->arena, "%s%s%s", text, text[0] ? ", " : "", last);
-        last = headline_amount(need->resource->name, headline_round_up(need->resource->name, lack),
-                               teller->arena);
-    }
-    if (!last)
-        return NULL;
-    return text[0] ? arena_printf(teller->arena, "%s and %s", text, last) : last;
-}
-
 const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
                            struct arena *arena)
 {
@@ -350,7 +337,7 @@ static const char *quota_sentence(const struct teller *teller)
 /* All that the nearest node lacks, and what quotas lack there. */
 static const char *amounts_sentence(const struct teller *teller)
 {
-    const char *lacks = lacks_text(teller);
+    const char *lacks = asks_for_lacks(teller->asked, teller->found.node, teller->arena);
     const char *quota = quota_sentence(teller);
     if (!lacks || (quota && teller->question->is_next))
         return quota;

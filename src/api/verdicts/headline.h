@@ -73,7 +73,9 @@ bool headline_is_whole_gpu(const char *resource);
 /* In the unit in which people read such an amount: whole CPUs above 10, whole Gi above 10Gi. */
 int64_t headline_round_down(const char *resource, int64_t n);
 int64_t headline_round_up(const char *resource, int64_t n);
-/* "8 CPU", "64Gi of memory" */
+/* "64Gi", "62.5Gi" */
+const char *headline_bytes(int64_t n, struct arena *arena);
+/* "8 CPU", "8.5 CPU", "500m CPU", "64Gi of memory" */
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena);
 
 #endif

@@ -312,7 +312,9 @@ static const char *why_text(const json_t *node, struct arena *arena)
                  {"memory", "too little memory"},
                  {"pods", "no pod slot"}};
     const char *reason = text_member(node, "reason");
-    const bool is_amount = strcmp(reason, "gpu_free") == 0 || strcmp(reason, "gpu_total") == 0;
+    const bool is_quota = strcmp(reason, "quota") == 0;
+    const bool is_amount =
+        is_quota || strcmp(reason, "gpu_free") == 0 || strcmp(reason, "gpu_total") == 0;
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
         if (strcmp(WORDS[i].reason, reason) == 0)
             return WORDS[i].why;
@@ -320,6 +322,8 @@ static const char *why_text(const json_t *node, struct arena *arena)
     if (is_amount && lacking_gpus(node) > 0)
         return arena_printf(arena, "%lld GPU%s lacking", (long long)lacking_gpus(node),
                             lacking_gpus(node) == 1 ? "" : "s");
+    if (is_quota) /* the verdict has its limits */
+        return "a quota leaves too few GPUs";
     if (strcmp(reason, "gpu_absent") == 0)
         return arena_printf(arena, "no %s", detail_of(node));
     if (strcmp(reason, "resource") == 0)
@@ -400,7 +404,7 @@ static struct why_row *collect_refusals(const json_t *nodes, bool wide, struct a
         const char *why = text_one_line(why_text(node, arena), arena);
         struct why_row *refusal = find_refusal(&refusals, why, arena);
         const char *name = text_member(node, "node");
-        if (strstr(why, " lacking"))
+        if (strstr(why, " lacking") || strstr(why, "quota leaves"))
             refusal->lack = lacking_gpus(node);
         if (refusal->nodes.n < WHICH_SHOWN || wide)
             refusal->nodes.text = arena_printf(arena, "%s%s%s", refusal->nodes.text,

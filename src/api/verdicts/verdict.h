@@ -72,6 +72,12 @@ const char *asks_for_each(const json_t *requests, const json_t *models, struct a
  * shortened. claims: as in pod_facts. */
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,
                           const char *claims, struct arena *arena);
+/* "2 GPUs, 8 CPU and 20Gi of memory": what the node lacks for one more pod; NULL: nothing. */
+const char *asks_for_lacks(const struct fit_question *question, const struct node *node,
+                           struct arena *arena);
+/* "a lacks 180m CPU.", "a and 2 more: the node is cordoned.": why the node rejects the pod. */
+const char *asks_for_refusal(const struct pod_query *query, const struct node *node,
+                             enum reason reason, size_t n_more);
 
 /* ---- what verdicts leave out of affinity between pods and topology spread ---- */
 
