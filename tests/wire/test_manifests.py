@@ -221,3 +221,16 @@ def test_pods_that_do_not_come_to_a_second_scheduler_are_told(around, inside, li
     said = [line for line in answer["workloads"][0]["notEvaluated"] if "schedulerName" in line]
     warned = [f"{item['path']} {item['message']}" for item in answer["warnings"] if "schedulerName" in item["path"]]
     assert [*said, *warned] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    "lines, place",
+    [
+        (["metadata:", "  name: a", "spec:", "  containers:", "  - name: c", "   image: x"], "image is indented by 3, should be 4 as name in line 6"),
+        (["metadata:", "  name: a", " labels: {}"], "labels is indented by 1, should be 2 as name in line 3"),
+        (["spec:", "  containers:", "  - name: c", " volumes: []"], "volumes is indented by 1, should be 2 as containers in line 3"),
+    ],
+)
+def test_wrong_indentation_is_measured(service, lines, place):
+    answer = service.post("/v1/dry-run", "\n".join(["kind: Pod", *lines, ""]))
+    assert answer.status == 400 and place in answer.json()["error"], answer.text

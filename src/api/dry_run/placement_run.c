@@ -610,6 +610,8 @@ static struct headline fitting_headline(const struct placement_run *run)
     else if (run->dry_run->n_roles < 2)
         text = arena_printf(arena, "%s%s%" PRId64 " more would fit.", text,
                             run->more_is_cut ? "At least " : "", run->n_more);
+    else
+        text = arena_printf(arena, "%sAll its pods fit.", text);
     if (run->workload->pod.gated)
         text = arena_printf(arena, "%s It waits until its scheduling gates are removed.", text);
     return headline_new(RESULT_FITS, CAUSE_NONE, text);
