@@ -73,9 +73,13 @@ struct birth {
     struct truth_state state;
 };
 
+/* The API server makes no second pod of a name. */
 static void on_birth(void *context)
 {
     const struct birth *birth = context;
+    const struct truth_object *there = truth_find(&birth->world->truth, TRUTH_PODS, birth->name);
+    if (there && truth_now(there))
+        return;
     world_tell(birth->world, "truth: %s (%s) of %s is made, wants %u", birth->name,
                birth->state.uid, birth->state.gang, birth->state.gpus);
     truth_put(&birth->world->truth, TRUTH_PODS, birth->name, &birth->state);

@@ -33,9 +33,11 @@ static void add(struct use *use, unsigned gpus, unsigned priority)
     *(priority > 0 ? &use->guaranteed : &use->borrowed) += gpus;
 }
 
-static bool is_within(const struct use *use, const struct service *service, unsigned priority)
+/* By the limits of the n-th policy. */
+static bool is_within(const struct use *use, const struct service *service, size_t n,
+                      unsigned priority)
 {
-    const struct quota_limit *limit = service->policies[service->n_policies - 1].quotas[0].limits;
+    const struct quota_limit *limit = service->policies[n - 1].quotas[0].limits;
     return (priority > 0 ? use->guaranteed <= limit->gpus : use->borrowed <= limit->borrow.gpus) &&
            use->guaranteed + use->borrowed <= limit->gpus + limit->borrow.gpus;
 }
@@ -75,8 +77,11 @@ void quotas_posted(struct service *service, const char *body)
         object = object->next;
     if (!service->world->plan.quotas || !object || truth_now(object)->node[0])
         return;
+    /* Posted again, since no answer came: a reload may have lowered the limits meanwhile. */
+    const size_t n = wire_first_posted(&service->wire, truth_now(object)->uid);
     const struct use use = posted_of(service);
-    if (!is_within(&use, service, truth_now(object)->priority))
+    if (!is_within(&use, service, service->n_policies, truth_now(object)->priority) &&
+        !is_within(&use, service, n, truth_now(object)->priority))
         world_fail(service->world,
                    "service %u posts a binding of %s of priority %u beyond its limits: %lld "
                    "guaranteed and %lld borrowed GPUs are in use",
@@ -96,5 +101,5 @@ bool quotas_allow(struct world *world, const struct sight *sight)
             add(&use, state->gpus, state->priority);
     }
     add(&use, sight->gpus, sight->priority);
-    return is_within(&use, leader, sight->priority);
+    return is_within(&use, leader, leader->n_policies, sight->priority);
 }

@@ -34,6 +34,7 @@ struct call {
     kube_done *done;
     void *context;
     bool is_answered;
+    size_t n_policies;      /* of the service, when it was made */
     int64_t sent_until_ms;  /* by the kernel */
     int64_t heard_until_ms; /* by the server: the client has died */
     struct call *next;
@@ -285,6 +286,7 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
                           .binder = {wire->service, wire->service->life},
                           .method = request->method,
                           .changes = strcmp(request->method, "GET") != 0,
+                          .n_policies = wire->service->n_policies,
                           .path = arena_strdup(world->arena, request->path),
                           .body = arena_strdup(world->arena, request->body ? request->body : ""),
                           .may_leave = request->may_leave,
@@ -343,6 +345,17 @@ bool wire_posts(const struct wire *wire, const char *uid)
             return true;
     }
     return false;
+}
+
+size_t wire_first_posted(const struct wire *wire, const char *uid)
+{
+    const char *quoted = arena_printf(wire->world->arena, "\"%s\"", uid);
+    size_t n = wire->service->n_policies;
+    for (const struct call *call = wire->calls; call; call = call->next) {
+        if (call->changes && strstr(call->body, quoted) && call->n_policies < n)
+            n = call->n_policies;
+    }
+    return n;
 }
 
 void wire_lose_lease(struct wire *wire, int64_t until_ms)

@@ -66,6 +66,8 @@ void wire_blind(struct wire *wire, int64_t until_ms);
 void wire_lose_lease(struct wire *wire, int64_t until_ms);
 /* Whether a binding of that UID is unanswered. */
 bool wire_posts(const struct wire *wire, const char *uid);
+/* How many policies the service had had when it first posted a binding of the pod, in this life. */
+size_t wire_first_posted(const struct wire *wire, const char *uid);
 bool wire_is_blind(const struct wire *wire);
 /* The connection of all streams goes silent. */
 void wire_black_hole(struct wire *wire);
