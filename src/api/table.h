@@ -19,8 +19,8 @@
 /* Rows from which a table folds nodes that look alike, unless it is wide. */
 #define TABLE_FOLD_ROWS ((size_t)40)
 
-/* What a heading may begin with: the column may go if the line is too short; only if words are too
- * long for it; and may be told below the table if it has one value. */
+/* Marks that a heading may begin with: the column may go if the line is too short; only if words
+ * are too long for it; and may be told below the table if it has one value. */
 #define TABLE_MAY_GO "?"
 #define TABLE_MAY_GO_LAST "??"
 #define TABLE_MAY_BE_TOLD "="

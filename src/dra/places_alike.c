@@ -32,7 +32,7 @@ enum telling { TELLS_NOTHING, TELLS_BY_NAME, TELLS_BY_VALUE };
 /* Where the last attributes of the device before are, the same ones are likely. */
 #define N_ATTRIBUTES_KNOWN 16
 
-/* What tells devices apart. */
+/* The attributes that tell devices apart. */
 struct view {
     const struct claims_reads *reads; /* NULL: each attribute that is no place within the node */
     size_t work;                      /* devices and attributes that are looked at */

@@ -112,7 +112,7 @@ static bool rank(struct prioritizing *ranking, struct decision *decision)
     return has_opinion;
 }
 
-/* What follows a name; the length is a constant, so that it is copied in two steps. */
+/* The text behind a name; its length is a constant, so that it is copied in two steps. */
 #define HOST "{\"Host\":"
 #define END_BYTES 32
 #define END(score) ",\"Score\":" #score "}," HOST

@@ -28,7 +28,7 @@ enum flap {
     FLAP_OTHER /* Ready, or cordoned */
 };
 
-/* What has happened on a node. */
+/* The events of a node. */
 struct flap_event {
     enum flap what;
     int64_t at_ms;

@@ -8,6 +8,7 @@
 #include "decide/claim_rules.h"
 #include "decide/preempt.h"
 #include "ledger/peer.h"
+#include "types/quantity.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -164,10 +165,8 @@ struct own_pods {
 
 static void add_gpus(json_int_t *sum, const struct pod_shape *shape)
 {
-    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        if (__builtin_add_overflow(*sum, shape->needs[i].amount, sum))
-            *sum = INT64_MAX;
-    }
+    for (size_t i = 0; i < shape->n_gpu_needs; i++)
+        *sum = amount_add(*sum, shape->needs[i].amount);
 }
 
 /* Of the pod itself, or of what made it: the Deployment, not its ReplicaSet. */

@@ -154,7 +154,7 @@ static const char *meant(const char *message, struct arena *arena)
                  : "";
 }
 
-/* What a warning is about: "H10O" of a quoted one, else the key in brackets or the last field. */
+/* The subject of a warning: "H10O" of a quoted one, else the key in brackets or the last field. */
 static const char *subject_of(const char *path, const char *message, struct arena *arena)
 {
     const char *key = strrchr(path, '[');
@@ -520,7 +520,8 @@ static void write_claims(const json_t *job, const json_t *workload, json_t *said
     }
 }
 
-/* What several templates share is said once, and what the verdict or a warning says is not said. */
+/* Notes that several templates share stand once; those that the verdict or a warning says, not at
+ * all. */
 static void write_notes(const json_t *answer, const json_t *job, const json_t *workload,
                         json_t *said, struct arena *arena, struct buf *out)
 {

@@ -13,6 +13,7 @@
 #include "api/verdicts/headline.h"
 #include "api/verdicts/trial.h"
 #include "base/clock.h"
+#include "types/quantity.h"
 
 #include <string.h>
 #include <time.h>
@@ -92,10 +93,8 @@ struct gpu_holder {
 static int64_t gpus_of(const struct pod *pod, const struct pod_shape *asked)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < asked->n_gpu_needs; i++) {
-        const int64_t n = shape_demand(&pod->shape->facts, asked->needs[i].resource->name);
-        sum = n > INT64_MAX - sum ? INT64_MAX : sum + n;
-    }
+    for (size_t i = 0; i < asked->n_gpu_needs; i++)
+        sum = amount_add(sum, shape_demand(&pod->shape->facts, asked->needs[i].resource->name));
     return sum;
 }
 
@@ -113,7 +112,8 @@ static size_t insert_holder(struct gpu_holder *holders, size_t n, const struct g
     return n;
 }
 
-/* Who holds the GPUs that the pod lacks on the nearest node; only: as in struct pod_remedies. */
+/* The holders of the GPUs that the pod lacks on the nearest node; only: as in struct pod_remedies.
+ */
 static json_t *held_by(const struct pod_remedies *remedies, const struct headline *headline,
                        const struct pod_shape *asked, struct arena *arena)
 {

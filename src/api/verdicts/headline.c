@@ -109,8 +109,7 @@ int64_t headline_gpus_there(const struct candidates *candidates,
             continue;
         if (there->allocatable > *ret_most)
             *ret_most = there->allocatable;
-        if (__builtin_add_overflow(sum, there->allocatable, &sum))
-            sum = INT64_MAX;
+        sum = amount_add(sum, there->allocatable);
     }
     return sum;
 }

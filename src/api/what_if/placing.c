@@ -227,8 +227,8 @@ static void vacate(const struct place_search *search, const struct rest *rest, s
                        shape->needs, shape->n_needs);
 }
 
-/* What would help the workload of an item without a place, with the pods before in theirs. NULL: it
- * is not searched, as some of its pods have places among those of others. */
+/* Remedies for the workload of an item without a place, with the pods before in theirs. NULL: they
+ * are not searched, as some of its pods have places among those of others. */
 static const json_t *help_of(struct place_search *search, const struct rest *rest,
                              const struct placed_pod *item, const struct pod_query *query,
                              const struct headline *headline)
