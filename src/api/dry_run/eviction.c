@@ -190,24 +190,49 @@ static struct own_pods *find_own(struct own_pods *all, const struct pod *pod, st
 }
 
 /* Most pods are of other namespaces, which is found without a key. */
-static void count_own(struct inventory *inventory, struct own_pods *all,
-                      struct seen_name *namespaces)
+static void count_on(const struct node *node, struct own_pods *all, struct seen_name *namespaces,
+                     struct arena *arena)
+{
+    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
+        struct seen_name *is_wanted = NULL;
+        HASH_FIND_STR(namespaces, pod->namespace_, is_wanted);
+        struct own_pods *own = is_wanted && !pod->finished ? find_own(all, pod, arena) : NULL;
+        if (!own)
+            continue;
+        own->n++;
+        add_gpus(&own->n_gpus, pod->shape);
+    }
+}
+
+#define NODES_AT_ONCE 500
+
+/* The nodes behind this one, NULL: from the first. Returns the last, in the arena; NULL: there are
+ * no more, or this one has gone meanwhile, and the count is too small. */
+static const char *count_some(struct inventory *inventory, const char *behind, struct own_pods *all,
+                              struct seen_name *namespaces, struct arena *arena)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
-         node = cluster_next_node(view.cluster, node)) {
-        struct arena *arena CLEANUP(arena_free_ptr) = arena_new(); /* for the keys of its pods */
-        for (const struct pod *pod = node_next_pod(node, NULL); pod;
-             pod = node_next_pod(node, pod)) {
-            struct seen_name *is_wanted = NULL;
-            HASH_FIND_STR(namespaces, pod->namespace_, is_wanted);
-            struct own_pods *own = is_wanted && !pod->finished ? find_own(all, pod, arena) : NULL;
-            if (!own)
-                continue;
-            own->n++;
-            add_gpus(&own->n_gpus, pod->shape);
-        }
+    const struct node *node = behind ? cluster_find_node(view.cluster, behind) : NULL;
+    struct arena *keys CLEANUP(arena_free_ptr) = arena_new();
+    if (behind && !node)
+        return NULL;
+    for (size_t i = 0; i < NODES_AT_ONCE; i++) {
+        node = cluster_next_node(view.cluster, node);
+        if (!node)
+            return NULL;
+        count_on(node, all, namespaces, keys);
     }
+    return arena_strdup(arena, node_name(node));
+}
+
+/* In short holds of the lock. */
+static void count_own(struct inventory *inventory, struct own_pods *all,
+                      struct seen_name *namespaces, struct arena *arena)
+{
+    const char *behind = NULL;
+    do
+        behind = count_some(inventory, behind, all, namespaces, arena);
+    while (behind);
 }
 
 void eviction_add_running(struct inventory *inventory, const json_t *jobs, struct arena *arena)
@@ -230,7 +255,7 @@ void eviction_add_running(struct inventory *inventory, const json_t *jobs, struc
         HASH_ADD_KEYPTR(hh, all, of_jobs[i]->key, strlen(key), of_jobs[i]);
     }
     if (n > 0)
-        count_own(inventory, all, namespaces);
+        count_own(inventory, all, namespaces, arena);
     for (size_t i = 0; i < n; i++) {
         if (of_jobs[i]->n > 0)
             (void)json_object_set_new(
