@@ -11,7 +11,6 @@
 struct gang_member {
     const char *uid, *namespace_;
     struct asker asker;
-    const char *claims;           /* as in pod_facts */
     const struct pod_shape *like; /* of the ledger, only to be compared */
     const struct shape_facts *shape;
     struct peer_pod peer;
@@ -28,9 +27,9 @@ struct gang_plan {
     int64_t priority; /* the highest of the members */
     struct gang_member *members;
     size_t n;
-    bool has_terms;          /* the fork must have all peers */
-    bool has_two_schedulers; /* then it is not planned */
-    const char *domain; /* as in pod_facts: of the oldest member that has one, or the policy's */
+    bool has_terms;       /* the fork must have all peers */
+    const char *obstacle; /* why it can never be planned; NULL: it can */
+    const char *domain;   /* as in pod_facts: of the oldest member that has one, or the policy's */
     const char *bound_node; /* of a member that is bound; NULL: none is */
     /* Domains with room for each of its members that gang_plan_choose() has tried in vain: it may
      * be called again, with a new fork, at most GANG_TRIES_MAX times. */
@@ -39,10 +38,12 @@ struct gang_plan {
     size_t n_fit;      /* so many members have a place, and */
     const char *lacks; /* what the next one lacks: "lacks 8 H100"; of n_fit == n: all of them
                           together: "no rack has 72 free GPUs"; NULL: nothing */
+    size_t n_avoided;
+    const char *avoided; /* the first of them */
 };
 #define GANG_TRIES_MAX ((size_t)4)
 /* Pods of one shape, priority and so on are judged together, once a node. Planning keeps bindings
- * waiting, so a group of more kinds is not planned. With claims each pod is a kind. */
+ * waiting, so a group of more kinds is not planned. */
 #define GANG_KINDS_MAX ((size_t)64)
 /* Of an attempt: nodes that are judged for a kind, in all tries. So a large cluster allows fewer
  * kinds, and fewer tries. */

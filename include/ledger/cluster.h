@@ -168,6 +168,7 @@ struct pod {
     const char *node_name;
     const char *nominated_node;
     const char *planned_node; /* of its place: ledger/gangs.h; "": none */
+    size_t planned_kind;      /* pods of one may exchange their places; 0: of none */
     const char *priority_class;
     const char *refusal;                                  /* NULL: none */
     const char *extended_claim;                           /* NULL: none */

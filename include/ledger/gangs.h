@@ -60,8 +60,9 @@ const struct pod *gangs_next_unbound(const struct cluster *cluster, const char *
 /* The node of a bound member; NULL: none is bound. */
 const struct node *gangs_bound_node(const struct cluster *cluster, const char *key);
 
-/* Keeps a place for the pod on the node; NULL: no more. Without such a member nothing happens. */
-void gangs_place(struct cluster *cluster, const char *uid, const char *node_name);
+/* Keeps a place for the pod on the node; NULL: no more. Without such a member nothing happens.
+ * kind: the pods of the group for which the place is as good, 1 and more; 0: none. */
+void gangs_place(struct cluster *cluster, const char *uid, const char *node_name, size_t kind);
 /* Gives up all places of the group. */
 void gangs_drop(struct cluster *cluster, const char *key);
 void gangs_treat(struct cluster *cluster, const char *key, enum gang_treatment treatment);
@@ -69,7 +70,7 @@ void gangs_treat(struct cluster *cluster, const char *key, enum gang_treatment t
 /* The nodes that a group allows one of its pods, or the reason why none. */
 struct gang_hold {
     enum reason reason;       /* REASON_FITS: the nodes below; else no node */
-    const char *const *nodes; /* of its place, and of places of pods that are like it */
+    const char *const *nodes; /* of its place, and of places of pods of its kind */
     size_t n_nodes;
     const void *group; /* as in struct nomination */
     bool is_beyond;    /* GANG_BEYOND */
@@ -82,7 +83,7 @@ struct gang_hold {
  * are planned (policy). uid: of a pod that the ledger may not know yet. */
 const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *namespace_,
                                    const char *gang, const char *uid, struct arena *arena);
-/* The pod is about to be bound there, by its hold: if that is the place of another pod like it,
+/* The pod is about to be bound there, by its hold: if that is the place of another pod of its kind,
  * they change places. */
 void gangs_take_place(struct cluster *cluster, const char *uid, const char *node_name);
 /* Whether the first binding of the group is under way, so that the others wait for its outcome. */

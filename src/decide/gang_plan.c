@@ -77,7 +77,6 @@ static void copy_member(struct gang_member *member, const struct pod *pod, struc
         .like = pod->shape,
         .terms_like = pod->terms,
         .gpus = gpus_of(pod->shape),
-        .claims = pod->claims ? arena_strdup(arena, pod->claims) : NULL,
     };
     struct shape_facts *shape = ARENA_NEW(arena, struct shape_facts);
     *shape = shape_copy(&pod->shape->facts, arena);
@@ -106,15 +105,17 @@ static const char *domain_of(const struct cluster *cluster, const struct pod **p
     return cluster_policy(cluster)->gangs.domain;
 }
 
-/* Each would wait for what the other holds back. */
-static bool have_two_schedulers(const struct pod **pods, size_t n)
+/* Of two schedulers each would wait for what the other holds back. A plan keeps no devices. */
+static const char *obstacle_of(const struct pod **pods, size_t n)
 {
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *first = pods[0]->scheduler ? pods[0]->scheduler : "";
         if (strcmp(pods[i]->scheduler ? pods[i]->scheduler : "", first) != 0)
-            return true;
+            return "its pods have two schedulers";
+        if (pods[i]->claims)
+            return "its pods have resource claims, for which no places are kept";
     }
-    return false;
+    return NULL;
 }
 
 struct gang_plan gang_plan_members(const struct cluster *cluster, const char *key,
@@ -132,7 +133,7 @@ struct gang_plan gang_plan_members(const struct cluster *cluster, const char *ke
     plan.domain = arena_strdup(arena, domain_of(cluster, pods, n));
     const struct node *bound = gangs_bound_node(cluster, key);
     plan.bound_node = bound ? arena_strdup(arena, node_name(bound)) : NULL;
-    plan.has_two_schedulers = have_two_schedulers(pods, n);
+    plan.obstacle = obstacle_of(pods, n);
     plan.n = n < n_missing ? n : n_missing;
     plan.members = ARENA_ARRAY(arena, struct gang_member, plan.n + 1);
     for (size_t i = 0; i < plan.n; i++) {
@@ -154,7 +155,6 @@ static struct fit_question question_of(struct cluster *fork, const struct gang_m
         .shape = cluster_resolve(fork, member->shape, arena),
         .scope = FIT_ALL,
         .asker = member->asker,
-        .claims = member->claims,
         .peer = &member->peer,
     };
     wanted.peers = peer_rules_of(fork, &member->peer, wanted.shape, arena);
@@ -294,8 +294,7 @@ static size_t could_fit(const struct gang_place *place, const struct gang_kind *
 static bool are_alike(const struct gang_member *a, const struct gang_member *b)
 {
     return a->like == b->like && a->asker.priority == b->asker.priority &&
-           a->terms_like == b->terms_like && a->labels_like == b->labels_like && !a->claims &&
-           !b->claims;
+           a->terms_like == b->terms_like && a->labels_like == b->labels_like;
 }
 
 static void hash_members(const struct gang_place *place)
@@ -564,13 +563,17 @@ enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
     plan->n_fit = 0;
     plan->lacks = NULL;
     plan->has_more = false;
+    plan->n_avoided = 0;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        if (avoids(context, node_name(node)))
-            avoid(fork, node);
+        if (!avoids(context, node_name(node)))
+            continue;
+        avoid(fork, node);
+        if (plan->n_avoided++ == 0)
+            plan->avoided = arena_strdup(arena, node_name(node));
     }
-    if (plan->has_two_schedulers) {
-        plan->lacks = "its pods have two schedulers";
+    if (plan->obstacle) {
+        plan->lacks = plan->obstacle;
         return GANG_NEVER_FITS;
     }
     if (!find_kinds(&place)) {
@@ -620,15 +623,14 @@ size_t gang_plan_models(const struct cluster *fork, const struct gang_plan *plan
 /* ---- in the ledger ---- */
 
 /* As any nominated pod: places of the group's other members are kept from it, so that all together
- * must have room. */
+ * must have room, also of what kube-scheduler counts. Affinity between pods is not judged again. */
 static bool has_room(const struct cluster *cluster, const struct pod *pod, int64_t now_ms,
                      struct arena *arena)
 {
     const struct fit_question wanted = {.shape = pod->shape,
                                         .refusal = pod->refusal,
-                                        .scope = FIT_OURS,
-                                        .asker = asker_from_pod(pod),
-                                        .claims = pod->claims};
+                                        .scope = FIT_ALL,
+                                        .asker = asker_from_pod(pod)};
     const struct fit_question question =
         fit_question_of(cluster, pod->namespace_, &wanted, now_ms, arena);
     const struct node *node = cluster_find_node(cluster, pod->planned_node);
@@ -652,7 +654,8 @@ bool gang_plan_keep(struct cluster *cluster, const struct gang_plan *plan, int64
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     for (size_t i = 0; i < plan->n; i++)
-        gangs_place(cluster, plan->members[i].uid, plan->members[i].node);
+        gangs_place(cluster, plan->members[i].uid, plan->members[i].node,
+                    plan->members[i].kind + 1);
     const struct gang gang = find(cluster, plan->key, arena);
     const bool is_whole = gang.n_planned == plan->n && gang_n_missing(&gang) == plan->n;
     if (is_whole && gang_plan_holds(cluster, plan->key, now_ms))

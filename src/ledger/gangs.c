@@ -135,11 +135,14 @@ static void move(struct cluster *cluster, struct pod_entry *entry, const char *n
     cluster->version++;
 }
 
-void gangs_place(struct cluster *cluster, const char *uid, const char *node_name)
+void gangs_place(struct cluster *cluster, const char *uid, const char *node_name, size_t kind)
 {
     struct pod_entry *entry = find_pod(cluster, uid);
-    if (is_member(entry) && strcmp(entry->pod.planned_node, node_name ? node_name : "") != 0)
+    if (!is_member(entry))
+        return;
+    if (strcmp(entry->pod.planned_node, node_name ? node_name : "") != 0)
         move(cluster, entry, node_name);
+    entry->pod.planned_kind = kind;
 }
 
 void gangs_drop(struct cluster *cluster, const char *key)
@@ -165,13 +168,14 @@ const char *gangs_take_planned(struct pod_entry *entry)
     return planned_node[0] ? string_table_ref(planned_node) : "";
 }
 
+/* The pod may be of another kind now. */
 void gangs_return_planned(struct cluster *cluster, const char *uid, const char *planned_node)
 {
     const struct pod_entry *entry = find_pod(cluster, uid);
     if (!planned_node[0])
         return;
     if (is_member(entry) && !entry->pod.node_name[0])
-        gangs_place(cluster, uid, planned_node);
+        gangs_place(cluster, uid, planned_node, 0);
     string_table_unref(&cluster->shapes->strings, planned_node);
 }
 
@@ -184,10 +188,8 @@ static bool plans(const struct cluster *cluster)
 
 static bool is_alike(const struct group_member *member, const struct pod_entry *entry)
 {
-    return member->waits && member->pod->pod.planned_node[0] &&
-           member->pod->pod.shape == entry->pod.shape &&
-           member->pod->pod.terms == entry->pod.terms &&
-           member->pod->pod.priority == entry->pod.priority;
+    return member->waits && member->pod->pod.planned_node[0] && entry->pod.planned_kind > 0 &&
+           member->pod->pod.planned_kind == entry->pod.planned_kind;
 }
 
 /* Else a member has gone, with its place: no other may be bound until all have one again. */

@@ -171,6 +171,7 @@ class Plane:
             "etcd",
             "--unsafe-no-fsync",
             f"--data-dir={self.path('etcd')}",
+            "--quota-backend-bytes=8589934592",  # tests/bench/live ready with 500,000 pods
             f"--listen-client-urls={clients}",
             f"--advertise-client-urls={clients}",
             f"--listen-peer-urls={peers}",

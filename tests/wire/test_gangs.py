@@ -5,7 +5,7 @@ import re
 
 import pytest
 from kubectl_gpu import said as run_kubectl_gpu
-from objects import annotated, container, filter_args, node, pod, preempt_args
+from objects import annotated, container, filter_args, merged, node, pod, preempt_args
 from test_live_binds import arrive
 
 NODES = ["a", "b"]  # with 5 and 4 free GPUs
@@ -102,6 +102,30 @@ def test_a_node_that_is_not_offered_is_done_without(api, planning):
     first = {*handed_on(planning, two[0])}
     (other,) = {"a", "b"} - first if len(first) == 1 else ({"b"},)
     planning.wait("another plan", lambda: handed_on(planning, two[0], [other]))
+
+
+def test_a_group_says_that_its_node_is_not_offered(api, planning):
+    two = members(2, gpus=4)
+    arrive(api, planning, *two)
+    wait_until(planning, state="planned")
+    (node_name,) = {"a", "b"} - {*handed_on(planning, two[0])} or {"b"}
+    handed_on(planning, two[0], [node_name])
+    planning.wait("it says so", lambda: "kube-scheduler did not offer" in groups(planning)[0]["message"], lambda: groups(planning))
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_only_pods_of_one_kind_exchange_places(api, follow, same):
+    """Pod first keeps those of role b away from x."""
+    apart = {"labelSelector": {"matchLabels": {"role": "b"}}, "topologyKey": "kubernetes.io/hostname"}
+    keeps_away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    api.store.put(*(node(name, gpus, "Tesla-T4", metadata={"labels": {"kubernetes.io/hostname": name}}) for name, gpus in (("x", 2), ("y", 1))))
+    api.store.put(merged(pod("first", 1, on="x"), {"spec": {"affinity": keeps_away}}))
+    service = follow(more={"gangs": {"mode": "plan", "maxKeptShare": 1}})
+    wanted = {"spec": {"nodeSelector": {"nvidia.com/gpu.product": "Tesla-T4"}}}
+    two = [merged(one, merged(wanted, {"metadata": {"labels": {"role": role}}})) for one, role in zip(members(2), "aa" if same else "ab")]
+    arrive(api, service, *two)
+    wait_until(service, state="planned")
+    assert handed_on(service, two[0], ["x", "y"]) == (["x", "y"] if same else ["x"])
 
 
 WRONG = [

@@ -291,8 +291,14 @@ static bool keep(struct gang_plans *plans, const struct gang_plan *plan, int64_t
 
 static void fail(struct gang_plans *plans, const struct gang_plan *plan, enum gang_choice choice)
 {
-    struct gang_lack lack = {.n_fit = plan->n_fit};
-    (void)snprintf(lack.text, sizeof lack.text, "%s", plan->lacks ? plan->lacks : "");
+    const bool is_avoided = choice == GANG_NO_ROOM && plan->n_avoided > 0;
+    struct gang_lack lack = {.n_fit = is_avoided ? plan->n : plan->n_fit};
+    if (is_avoided)
+        (void)snprintf(lack.text, sizeof lack.text,
+                       "kube-scheduler did not offer %zu of the nodes, the first is %s",
+                       plan->n_avoided, plan->avoided);
+    else
+        (void)snprintf(lack.text, sizeof lack.text, "%s", plan->lacks ? plan->lacks : "");
     gang_turns_failed(plans->turns, plan->key,
                       choice == GANG_NEVER_FITS ? GANG_WAIT_NEVER : GANG_WAIT_ROOM);
     gang_turns_lacks(plans->turns, plan->key, &lack);

@@ -86,7 +86,6 @@ struct group_turn {
     int64_t forming_from_ms; /* 0: it is complete */
     int64_t partial_ms;      /* 0: none is bound */
     int64_t tried_ms;        /* 0: never */
-    uint64_t round;          /* of the last attempt */
     unsigned n_pauses;
     int64_t not_before_ms;
     bool is_beyond;
@@ -120,9 +119,10 @@ struct gang_turns {
     struct gang_limits limits;
     struct group_turn *turns;
     struct account *accounts;
-    uint64_t n_seen, round;
+    uint64_t n_seen, n_attempts;
+    bool has_strangers;   /* groups that are not known */
     int64_t seen_ms;      /* 0: never */
-    int64_t next_plan_ms; /* by the cost of planning */
+    int64_t next_plan_ms; /* by the cost of planning; it may be begun a gap earlier */
     int64_t kept_ms;      /* GPU-milliseconds, in all */
 };
 
@@ -330,26 +330,98 @@ static void find_beyond(struct gang_turns *turns)
     free(waiting);
 }
 
-void gang_turns_see(struct gang_turns *turns, const struct gang_sight *sights, size_t n,
-                    int64_t now_ms)
+/* A group that may be known: seen now, and the machine's turn of it, or NULL. */
+struct candidate {
+    const struct gang_sight *sight;
+    struct group_turn *turn;
+    size_t rank; /* in its namespace */
+};
+
+static int standing(const struct candidate *candidate)
+{
+    if (candidate->turn && candidate->turn->has_plan)
+        return 0;
+    if (candidate->sight->gang.n_bound > 0)
+        return 1;
+    return gang_state_of(&candidate->sight->gang) == GANG_FORMING ? 3 : 2;
+}
+
+/* Those that are known come first, so that they stay so. */
+static int compare_ages(const struct candidate *a, const struct candidate *b)
+{
+    const uint64_t a_order = a->turn ? a->turn->order : UINT64_MAX;
+    const uint64_t b_order = b->turn ? b->turn->order : UINT64_MAX;
+    if (a_order != b_order)
+        return a_order < b_order ? -1 : 1;
+    return a->sight < b->sight ? -1 : 1; /* as in the ledger */
+}
+
+static int compare_in_namespaces(const void *a, const void *b)
+{
+    const struct candidate *left = a;
+    const struct candidate *right = b;
+    const int by_namespace = strcmp(left->sight->namespace_, right->sight->namespace_);
+    const int by_standing = standing(left) - standing(right);
+    return by_namespace ? by_namespace : by_standing ? by_standing : compare_ages(left, right);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct candidate *left = a;
+    const struct candidate *right = b;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
+    return compare_ages(left, right);
+}
+
+/* Puts the first of each namespace first, then the second of each, and so on: so the groups of one
+ * namespace, however many, take no other's turn. In a namespace those with pods missing are last.
+ */
+static void share_out(struct candidate *candidates, size_t n)
+{
+    qsort(candidates, n, sizeof *candidates, compare_in_namespaces);
+    for (size_t i = 1; i < n; i++) {
+        const bool is_first =
+            strcmp(candidates[i].sight->namespace_, candidates[i - 1].sight->namespace_) != 0;
+        candidates[i].rank = is_first ? 0 : candidates[i - 1].rank + 1;
+    }
+    qsort(candidates, n, sizeof *candidates, compare_ranks);
+}
+
+static void forget_unseen(struct gang_turns *turns)
 {
     struct group_turn *turn = NULL;
     struct group_turn *next = NULL;
-    charge(turns, now_ms);
-    close_accounts(turns, now_ms);
-    for (turn = turns->turns; turn; turn = turn->hh.next)
-        turn->is_seen = false;
-    for (size_t i = 0; i < n; i++) {
-        turn = find(turns, sights[i].key);
-        if (!turn && HASH_COUNT(turns->turns) < GANG_TURNS_MAX)
-            turn = add(turns, &sights[i], now_ms);
-        if (turn)
-            see(turn, &sights[i], now_ms);
-    }
     HASH_ITER (hh, turns->turns, turn, next) {
         if (!turn->is_seen && !turn->has_plan)
             forget(turns, turn);
     }
+}
+
+void gang_turns_see(struct gang_turns *turns, const struct gang_sight *sights, size_t n,
+                    int64_t now_ms)
+{
+    struct candidate *candidates = MEM_ARRAY(struct candidate, n + 1);
+    charge(turns, now_ms);
+    close_accounts(turns, now_ms);
+    for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next)
+        turn->is_seen = false;
+    for (size_t i = 0; i < n; i++)
+        candidates[i] = (struct candidate){&sights[i], find(turns, sights[i].key), 0};
+    if (n > GANG_TURNS_MAX)
+        share_out(candidates, n);
+    turns->has_strangers = n > GANG_TURNS_MAX;
+    n = n < GANG_TURNS_MAX ? n : GANG_TURNS_MAX;
+    for (size_t i = 0; i < n; i++) {
+        if (candidates[i].turn)
+            see(candidates[i].turn, candidates[i].sight, now_ms);
+    }
+    forget_unseen(turns);
+    for (size_t i = 0; i < n; i++) {
+        if (!candidates[i].turn)
+            see(add(turns, candidates[i].sight, now_ms), candidates[i].sight, now_ms);
+    }
+    free(candidates);
     find_beyond(turns);
 }
 
@@ -438,21 +510,29 @@ static bool may_be_planned(const struct gang_turns *turns, const struct group_tu
            (turn->tried_ms == 0 || now_ms - turn->tried_ms >= turns->limits.gap_ms);
 }
 
-/* Each group has an attempt before one has two, so that groups without room hold up no others. */
+static int64_t waits_since_ms(const struct group_turn *turn)
+{
+    return turn->tried_ms > turn->first_ms ? turn->tried_ms : turn->first_ms;
+}
+
+/* The first in order, so that it gets room that comes free. But every other attempt is of the group
+ * that has waited longest for one, if not all have one in time: groups without room hold up no
+ * others. */
 static struct group_turn *next_turn(struct gang_turns *turns, int64_t now_ms)
 {
-    struct group_turn *best = NULL;
+    struct group_turn *first = NULL;
+    struct group_turn *oldest = NULL;
     for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next) {
         if (!may_be_planned(turns, turn, now_ms))
             continue;
-        const bool was_tried = turn->round == turns->round;
-        const bool was_best = best && best->round == turns->round;
-        if (!best || (was_best && !was_tried) || (was_best == was_tried && compare(turn, best) < 0))
-            best = turn;
+        if (!first || compare(turn, first) < 0)
+            first = turn;
+        if (!oldest || waits_since_ms(turn) < waits_since_ms(oldest))
+            oldest = turn;
     }
-    if (best && best->round == turns->round)
-        turns->round++;
-    return best;
+    turns->n_attempts += first != NULL;
+    const bool is_late = first && now_ms - waits_since_ms(oldest) >= 2 * turns->limits.gap_ms;
+    return is_late && turns->n_attempts % 2 == 0 ? oldest : first;
 }
 
 /* A plan that a new leader finds, or that the machine has forgotten. */
@@ -477,16 +557,14 @@ struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64
         if (is_strange(turn))
             return drop(turns, turn, GANG_END_CHANGED, now_ms);
     }
-    const struct gang_step rest = {.next = GANG_REST, .wake_ms = now_ms + turns->limits.gap_ms};
-    if (now_ms < turns->next_plan_ms || wake_ms - now_ms > turns->limits.wake_soon_ms)
+    const struct gang_step rest = {.next = GANG_REST};
+    if (turns->next_plan_ms >= now_ms + turns->limits.gap_ms ||
+        wake_ms - now_ms > turns->limits.wake_soon_ms)
         return rest;
     struct group_turn *turn = next_turn(turns, now_ms);
-    if (!turn) {
-        turns->round++; /* so that the next begins with the first in order */
+    if (!turn)
         return rest;
-    }
     turn->tried_ms = now_ms;
-    turn->round = turns->round;
     if (!goes_on(turns, turn, now_ms))
         turn->avoided.n = 0;
     return (struct gang_step){.next = GANG_PLAN, .key = turn->texts};
@@ -607,7 +685,8 @@ void gang_turns_lacks(struct gang_turns *turns, const char *key, const struct ga
 
 void gang_turns_cost(struct gang_turns *turns, int64_t now_ms, int64_t cost_ms)
 {
-    turns->next_plan_ms = now_ms + cost_ms * turns->limits.times_cost;
+    const int64_t from_ms = turns->next_plan_ms > now_ms ? turns->next_plan_ms : now_ms;
+    turns->next_plan_ms = from_ms + cost_ms * turns->limits.times_cost;
 }
 
 void gang_turns_offered(struct gang_turns *turns, const char *key, uint64_t uid, int64_t now_ms)
@@ -661,6 +740,8 @@ static int64_t ends_ms(const struct gang_turns *turns, const struct group_turn *
 struct gang_turn gang_turns_find(const struct gang_turns *turns, const char *key)
 {
     const struct group_turn *turn = find(turns, key);
+    if (!turn && turns->has_strangers)
+        return (struct gang_turn){.treatment = GANG_BEYOND, .wait = GANG_WAIT_BEYOND};
     if (!turn)
         return (struct gang_turn){0};
     const bool is_ordinary = is_overdue(turns, turn, turns->seen_ms);

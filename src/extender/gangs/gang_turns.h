@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Groups that are not running, of which the machine knows; of further ones it knows nothing. */
+/* Groups that are not running, of which the machine knows, and those whose plans end; namespaces
+ * have equal shares. Members of others are treated as GANG_BEYOND. */
 #define GANG_TURNS_MAX ((size_t)1024)
 /* Namespaces and models whose kept GPUs are counted. */
 #define GANG_ACCOUNTS_MAX ((size_t)1024)
@@ -91,7 +92,7 @@ enum gang_end {
 const char *gang_end_name(enum gang_end end);
 
 enum gang_next {
-    GANG_REST, /* nothing to do until wake_ms */
+    GANG_REST, /* nothing to do now */
     GANG_PLAN, /* gang_turns_allow() or gang_turns_failed() follows at once */
     GANG_DROP, /* give up what its plan keeps */
 };
@@ -100,7 +101,6 @@ struct gang_step {
     enum gang_next next;
     const char *key;
     enum gang_end why; /* of GANG_DROP */
-    int64_t wake_ms;   /* of GANG_REST */
 };
 
 struct gang_turns;
@@ -151,7 +151,7 @@ struct gang_turn {
     uint64_t missed;              /* a node that kube-scheduler did not offer: a hash; 0: none */
     const struct gang_lack *lack; /* until the next call; NULL: unknown */
 };
-/* Zeros: the machine does not know it. */
+/* Zeros: the machine has not seen it. */
 struct gang_turn gang_turns_find(const struct gang_turns *turns, const char *key);
 /* GPU-seconds without a binding, so far. */
 int64_t gang_turns_kept_s(const struct gang_turns *turns);

@@ -258,6 +258,10 @@ static void test_a_plan_that_others_took(void **state)
     assert_true(gang_plan_holds(fixture->cluster, KEY, NOW));
     fixture_put_pod(fixture, "ml/thief", "n1", GPU "=1");
     assert_false(gang_plan_holds(fixture->cluster, KEY, NOW));
+    fixture_put_pod(fixture, "ml/thief", "n1", "cpu=63000");
+    assert_false(gang_plan_holds(fixture->cluster, KEY, NOW));
+    fixture_put_pod(fixture, "ml/thief", "n1", "cpu=1000");
+    assert_true(gang_plan_holds(fixture->cluster, KEY, NOW));
 }
 
 /* Whatever the node: before it is noticed that the plan has to be made again. */
@@ -686,7 +690,7 @@ static void test_neighbours_by_index_are_near_each_other(void **state)
     }
 }
 
-static void test_no_group_with_two_schedulers(void **state)
+static void test_groups_that_are_never_planned(void **state)
 {
     struct fixture *fixture = *state;
     struct gang_plan plan = {0};
@@ -698,6 +702,11 @@ static void test_no_group_with_two_schedulers(void **state)
     fixture_put_pod_facts(fixture, &facts);
     assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
     assert_string_equal(plan.lacks, "its pods have two schedulers");
+    facts.scheduler = NULL;
+    facts.claims = "one";
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+    assert_string_equal(plan.lacks, "its pods have resource claims, for which no places are kept");
     put(fixture, "ml/3", 4, 4);
     assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
 }
@@ -746,7 +755,7 @@ int main(void)
         GANG_TEST(test_members_with_other_labels),
         GANG_TEST(test_terms_stay_with_their_member),
         GANG_TEST(test_too_many_kinds),
-        GANG_TEST(test_no_group_with_two_schedulers),
+        GANG_TEST(test_groups_that_are_never_planned),
         GANG_TEST(test_neighbours_by_index_are_near_each_other),
         GANG_TEST(test_a_large_cluster_allows_fewer_kinds),
         GANG_TEST(test_a_copy_keeps_the_treatment),

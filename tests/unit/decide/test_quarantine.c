@@ -282,7 +282,7 @@ static void test_a_plan_there_does_not_hold(void **state)
         facts.gang = "train";
         facts.gang_size = 2;
         fixture_put_pod_facts(fixture, &facts);
-        gangs_place(fixture->cluster, *uid, "n1");
+        gangs_place(fixture->cluster, *uid, "n1", 1);
     }
     assert_true(gang_plan_holds(fixture->cluster, "ml/train", BEGIN));
     make_sick(fixture);

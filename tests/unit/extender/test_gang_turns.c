@@ -313,23 +313,48 @@ static void test_order(void **state)
     assert_rests(fixture);
 }
 
-/* Where planning is slow, a group without room does not take all turns. */
+/* Where planning is slow, groups without room do not take all turns, and a group that comes first
+ * in the order has every other one. */
 static void test_each_group_has_a_turn(void **state)
 {
     struct fixture *fixture = *state;
-    struct gang_sight sights[] = {sight("ml/urgent", 0, 4, 0), sight("ml/other", 0, 4, 0)};
-    static const char *const ORDER[] = {"ml/urgent", "ml/other", "ml/urgent", "ml/other"};
-    sights[0].priority = 10;
-    for (size_t i = 0; i < 4; i++) {
-        see(fixture, sights, 2);
+    struct gang_sight sights[] = {sight("ml/a", 0, 4, 0), sight("ml/b", 0, 4, 0),
+                                  sight("ml/urgent", 0, 4, 0)};
+    static const char *const ORDER[] = {"ml/urgent", "ml/a", "ml/urgent", "ml/b",
+                                        "ml/urgent", "ml/a", "ml/urgent", "ml/b"};
+    sights[2].priority = 10;
+    for (size_t i = 0; i < 8; i++) {
+        see(fixture, sights, 3);
         assert_plans(fixture, ORDER[i]);
         gang_turns_failed(fixture->turns, ORDER[i], GANG_WAIT_ROOM);
         gang_turns_cost(fixture->turns, fixture->now_ms, 100);
         assert_rests(fixture);
-        pass(fixture, 2 * SECOND - 1);
-        assert_rests(fixture);
-        pass(fixture, 1);
+        pass(fixture, 2 * SECOND);
     }
+}
+
+/* Of each second 50 ms, whatever is done in between. */
+static void test_planning_takes_its_share_of_time(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_sight sights[40];
+    char keys[40][16];
+    size_t n_planned = 0;
+    for (size_t i = 0; i < 40; i++) {
+        (void)snprintf(keys[i], sizeof keys[i], "ml/%zu", i);
+        sights[i] = sight(keys[i], 0, 4, 0);
+    }
+    for (size_t second = 0; second < 10; second++) {
+        see(fixture, sights, 40);
+        for (struct gang_step step = next(fixture); step.next == GANG_PLAN; step = next(fixture)) {
+            n_planned++;
+            gang_turns_failed(fixture->turns, step.key, GANG_WAIT_ROOM);
+            gang_turns_cost(fixture->turns, fixture->now_ms, 5);
+            gang_turns_cost(fixture->turns, fixture->now_ms, 0);
+        }
+        pass(fixture, SECOND);
+    }
+    assert_int_equal(n_planned, 100);
 }
 
 static void test_no_plan_without_a_wake(void **state)
@@ -472,18 +497,34 @@ static void test_what_users_see(void **state)
     assert_int_equal(gang_turns_find(fixture->turns, "ml/a").partial_ms, since_ms);
 }
 
-static void test_memory_is_bounded(void **state)
+/* Incomplete groups of ml, twice as many as fit; two complete ones of it; and one of another
+ * namespace. */
+static void test_many_groups_of_a_namespace_take_no_turn_of_others(void **state)
 {
     struct fixture *fixture = *state;
-    struct gang_sight *sights = calloc(2 * GANG_TURNS_MAX, sizeof *sights);
-    char(*keys)[16] = calloc(2 * GANG_TURNS_MAX, sizeof *keys);
-    for (size_t i = 0; i < 2 * GANG_TURNS_MAX; i++) {
+    const size_t n = 2 * GANG_TURNS_MAX;
+    struct gang_sight *sights = calloc(n + 3, sizeof *sights);
+    char(*keys)[16] = calloc(n, sizeof *keys);
+    for (size_t i = 0; i < n; i++) {
         (void)snprintf(keys[i], sizeof keys[i], "ml/%zu", i);
         sights[i] = sight(keys[i], 0, 1, 0);
     }
-    see(fixture, sights, 2 * GANG_TURNS_MAX);
-    assert_int_not_equal(gang_turns_find(fixture->turns, "ml/0").since_ms, 0);
-    assert_int_equal(gang_turns_find(fixture->turns, "ml/1024").since_ms, 0);
+    see(fixture, sights, n);
+    sights[n] = sight("ml/whole", 0, 4, 0);
+    sights[n + 1] = sight("other/a", 0, 4, 0);
+    sights[n + 1].namespace_ = "other";
+    sights[n + 2] = sight("ml/bound", 1, 3, 0);
+    see(fixture, sights, n + 3);
+    assert_int_not_equal(gang_turns_find(fixture->turns, "ml/whole").since_ms, 0);
+    assert_int_not_equal(gang_turns_find(fixture->turns, "other/a").since_ms, 0);
+    assert_int_not_equal(gang_turns_find(fixture->turns, "ml/bound").since_ms, 0);
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct gang_turn turn = gang_turns_find(fixture->turns, keys[i]);
+        n_known += turn.since_ms != 0;
+        assert_int_equal(turn.treatment == GANG_BEYOND, turn.since_ms == 0 || i >= 253);
+    }
+    assert_int_equal(n_known, GANG_TURNS_MAX - 3);
     free(keys);
     free(sights);
 }
@@ -509,6 +550,7 @@ int main(void)
         TEST(test_a_plan_that_is_not_known_ends),
         TEST(test_order),
         TEST(test_each_group_has_a_turn),
+        TEST(test_planning_takes_its_share_of_time),
         TEST(test_no_plan_without_a_wake),
         TEST(test_share),
         TEST(test_a_larger_plan_is_made_alone),
@@ -517,7 +559,7 @@ int main(void)
         TEST(test_too_many_members_wait),
         TEST(test_an_incomplete_group_is_given_up),
         TEST(test_what_users_see),
-        TEST(test_memory_is_bounded),
+        TEST(test_many_groups_of_a_namespace_take_no_turn_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
