@@ -179,10 +179,9 @@ static struct asked failure_of(const struct session *session, const char *view,
                               NULL};
     struct asked answer = {EXIT_NO_ANSWER, reply->status,
                            complaint_of(session, reply, message, is_ours), NULL};
-    if (is_mistake(view, reply->status, message))
+    if (is_mistake(view, reply->status, message) ||
+        (reply->status == 404 && is_of_object && is_ours))
         answer.status = EXIT_MISTAKE;
-    else if (reply->status == 404 && is_of_object && is_ours)
-        answer.status = EXIT_NOT;
     return answer;
 }
 

@@ -190,15 +190,16 @@ static void ask_for(struct session *session, const char *namespace_, const char 
     session_add_parameter(session, "name", name);
 }
 
-/* In the namespace; NULL: in all. Returns the status; silent: without a complaint. */
+/* In the namespace; NULL: in all. Returns the status; silent: no complaint but of the namespace. */
 static int find_pods(struct session *session, const struct wanted_pod *wanted,
                      const char *namespace_, bool is_silent, struct found *found)
 {
     ask_for(session, namespace_, NULL);
     struct asked pending = session_ask(session, "pending", NULL);
     if (pending.status != EXIT_FINE)
-        return is_silent ? pending.status
-                         : session_complain(session, pending.message, pending.status);
+        return is_silent && pending.status != EXIT_MISTAKE
+                   ? pending.status
+                   : session_complain(session, pending.message, pending.status);
     add_owned(pending.value, wanted, found, session->arena);
     if (strcmp(wanted->kind, "Pod") == 0)
         add_named(json_member(pending.value, "pods"), "name", wanted, found, session->arena);
@@ -281,6 +282,11 @@ static struct asked ask_why(struct session *session, const char *namespace_, con
     return session_ask(session, "explain", NULL);
 }
 
+static bool is_missing(const struct asked *answer)
+{
+    return answer->status == EXIT_MISTAKE && answer->http == 404;
+}
+
 /* Said where a namespace was looked for. Not in JSON, which is the service's answer. */
 static void mark_only(const struct session *session, const json_t *answer)
 {
@@ -315,12 +321,11 @@ static int complain_of_namespace(const struct session *session, const struct wan
 }
 
 /* near: NULL: nothing is near. */
-static int complain_near(const struct session *session, const char *text, const char *near,
-                         int status)
+static int complain_near(const struct session *session, const char *text, const char *near)
 {
     if (near)
         text = arena_printf(session->arena, "%s; did you mean %s?", text, near);
-    return session_complain(session, text, status);
+    return session_complain(session, text, EXIT_MISTAKE);
 }
 
 /* Beyond the namespace that was given: the pod that is meant, where the caller may see all. */
@@ -345,15 +350,13 @@ static int complain_of_none(struct session *session, const struct wanted_pod *wa
     if (near)
         near = arena_printf(arena, "%.*s/%s", (int)strcspn(object, "/"), object, near);
     const char *elsewhere = n_placed > 0 ? NULL : find_elsewhere(session, wanted);
-    near = elsewhere ? elsewhere : near;
-    return complain_near(session,
-                         arena_printf(arena, "no pod of %.300s waits for GPUs%s%.300s%s", object,
-                                      given ? " in the namespace " : "", given ? given : "",
-                                      n_placed > 0
-                                          ? arena_printf(arena, ": %zu of its pods hold%s GPUs",
-                                                         n_placed, n_placed == 1 ? "s" : "")
-                                          : ""),
-                         near, EXIT_NOT);
+    const char *text = arena_printf(arena, "no pod of %.300s waits for GPUs%s%.300s", object,
+                                    given ? " in the namespace " : "", given ? given : "");
+    if (n_placed == 0)
+        return complain_near(session, text, elsewhere ? elsewhere : near);
+    text = arena_printf(arena, "%s: %zu of its pods hold%s GPUs", text, n_placed,
+                        n_placed == 1 ? "s" : "");
+    return session_complain(session, text, EXIT_NOT);
 }
 
 /* near: a kind; in small letters, as users type it */
@@ -371,7 +374,7 @@ static int explain_other(struct session *session, const struct wanted_pod *wante
 {
     struct arena *arena = session->arena;
     const char *given = given_namespace(session);
-    struct asked pod = {.status = EXIT_NOT};
+    struct asked pod = {.status = EXIT_MISTAKE, .http = 404};
     if (!given || strcmp(given, wanted->kind) == 0)
         pod = ask_why(session, wanted->kind, wanted->name);
     if (pod.status == EXIT_FINE)
@@ -384,7 +387,7 @@ static int explain_other(struct session *session, const struct wanted_pod *wante
             note_kind(found, KINDS[i].names[j], arena);
     }
     const char *near = found->near_kind.found;
-    if (pod.message && (found->has_namespace || (pod.status != EXIT_NOT && !near)))
+    if (pod.message && (found->has_namespace || (!is_missing(&pod) && !near)))
         return show(session, &pod);
     return complain_near(
         session,
@@ -392,7 +395,7 @@ static int explain_other(struct session *session, const struct wanted_pod *wante
                      "%.200s: %.100s is neither a kind nor a namespace of pods that wait for GPUs "
                      "or hold them%s",
                      session->arguments.object, wanted->kind, near ? "" : "; " EXPECTED),
-        near ? in_kind(near, wanted, arena) : NULL, EXIT_MISTAKE);
+        near ? in_kind(near, wanted, arena) : NULL);
 }
 
 /* The namespace that was given, or all; or, without that right, the default one. */
@@ -420,10 +423,11 @@ static int explain_pod(struct session *session, const struct wanted_pod *wanted)
     const char *given = given_namespace(session);
     struct found found = nothing_for(wanted);
     struct asked answer = ask_why(session, session->namespace_, wanted->name);
-    bool knows_all = false;
-    if (answer.status == EXIT_NOT && find_pods(session, wanted, given, true, &found) == EXIT_FINE &&
-        !given)
-        knows_all = find_holders(session, wanted, &found);
+    const int status =
+        is_missing(&answer) ? find_pods(session, wanted, given, true, &found) : EXIT_NOT;
+    if (status == EXIT_MISTAKE)
+        return status;
+    const bool knows_all = status == EXIT_FINE && !given && find_holders(session, wanted, &found);
     if (found.pods.n > 1)
         return complain_of_many(session, wanted, &found);
     if (found.pods.n == 1) {
@@ -431,11 +435,10 @@ static int explain_pod(struct session *session, const struct wanted_pod *wanted)
         if (knows_all)
             mark_only(session, answer.value);
     }
-    if (answer.status != EXIT_NOT)
+    if (!is_missing(&answer))
         return show(session, &answer);
     const char *elsewhere = find_elsewhere(session, wanted);
-    return complain_near(session, answer.message, elsewhere ? elsewhere : found.near_name.found,
-                         EXIT_NOT);
+    return complain_near(session, answer.message, elsewhere ? elsewhere : found.near_name.found);
 }
 
 int verbs_read_pod(struct session *session, const char **ret_name)
@@ -469,8 +472,7 @@ int verbs_why(struct session *session)
     if (strcmp(wanted.kind, "Node") == 0)
         return complain_near(
             session, arena_printf(session->arena, "%s: a node does not wait for GPUs", object),
-            arena_printf(session->arena, "%s nodes %s", session->program, wanted.name),
-            EXIT_MISTAKE);
+            arena_printf(session->arena, "%s nodes %s", session->program, wanted.name));
     return strcmp(wanted.kind, "Pod") == 0 ? explain_pod(session, &wanted)
                                            : explain_owner(session, &wanted);
 }

@@ -395,7 +395,7 @@ def test_the_plugin_uses_the_users_rights(aggregated, static_plugin):
     assert plugin(aggregated, "viewer", "nodes", "-o", "name").stdout == "node/node\n"
     assert plugin(aggregated, "viewer", "pending", "-n", "default", "-o", "name").stdout == f"pod/{SECRET}\n"
     assert plugin(aggregated, "viewer", "pending", "-n", "kube-system", "-o", "name").stdout == ""
-    assert plugin(aggregated, "viewer", "why", "nobody").returncode == 1
+    assert plugin(aggregated, "viewer", "why", "nobody").returncode == 2
     for words in (("nodes",), ("why", SECRET), ("claims",), ("what-if", "--drain", "node")):
         done = plugin(aggregated, "stranger", *words)
         assert (done.returncode, done.stdout) == (3, "") and "forbidden" in done.stderr and MODEL not in done.stderr

@@ -200,7 +200,7 @@ def test_the_policy_of_a_saved_cluster_counts(write):
 def test_unknown_nodes(url):
     """The message names the nearest node, and the command that lists them, not a path of HTTP."""
     for where in (url, FILE):
-        unknown = complaint("nodes", "v100-9", *where, status=1)
+        unknown = complaint("nodes", "v100-9", *where, status=2)
         assert unknown.startswith("node v100-9: is not in the inventory") and unknown.endswith("(kubectl gpu nodes lists them); did you mean v100-1?")
         assert complaint("what-if", "--drain", "nothing-like-it", *where, status=2).endswith("(kubectl gpu nodes lists them)")
 
@@ -368,7 +368,7 @@ def test_answers_of_errors(status, of_nodes, of_fit):
         assert complaint("fit", "-f", "-", "--url", there, text="{}", status=of_fit) == "so it is"
 
 
-@pytest.mark.parametrize("words, said_status", [(("nodes",), 3), (("nodes", "a"), 1), (("why", "a"), 1), (("why", "job/a"), 3), (("claims",), 3)])
+@pytest.mark.parametrize("words, said_status", [(("nodes",), 3), (("nodes", "a"), 2), (("why", "a"), 2), (("why", "job/a"), 3), (("claims",), 3)])
 def test_no_such_object(words, said_status):
     """A 404 means that there is no such object only if the service says so. A 404 of a wrong URL or of a proxy is no answer."""
     for body, status in ((b'{"error": "so it is"}', said_status), (b"error: so it is\n", said_status), (b"<html>not found</html>", 3), (b'{"detail": "no"}', 3), (b'{"error": 3}', 3)):
@@ -574,7 +574,7 @@ def test_the_namespace_is_that_of_the_context(kubectl):
     "complained, status, shown",
     [
         ("Error from server (Forbidden): views is forbidden: no\n", 3, "views is forbidden: no"),
-        ("Error from server (NotFound): pod a/b: is not in the inventory\n", 1, "pod a/b: is not in the inventory"),
+        ("Error from server (NotFound): pod a/b: is not in the inventory\n", 2, "pod a/b: is not in the inventory"),
         ("Error from server (NotFound): the server could not find the requested resource\n", 3, "aggregated API"),
         ("Error from server (NotFound): no such path, should be one of: GET /v1/explain\n", 3, "by --url, not by --server"),
         ("Error from server (BadRequest): ?x: is unknown\n", 2, "?x: is unknown"),

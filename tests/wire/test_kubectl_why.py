@@ -87,16 +87,16 @@ def test_a_namespace_that_was_found_is_said(where):
     [
         (["web-0"], 2, "2 pods are named web-0: ml/web-0, research/web-0. Add -n NAMESPACE."),
         (["sts/db"], 2, "2 pods are meant by sts/db: ml/db-1, research/db-0. Add -n NAMESPACE, or name the pod."),
-        (["runs", "-n", "ml"], 1, "pod ml/runs: is not in the inventory"),
-        (["nobody"], 1, "pod default/nobody: is not in the inventory"),
-        (["ml/nobody"], 1, "pod ml/nobody: is not in the inventory"),
-        (["research/nobody"], 1, "pod research/nobody: is not in the inventory"),
-        (["job/train", "-n", "research"], 1, "no pod of job/train waits for GPUs in the namespace research"),
-        (["job/trian"], 1, "no pod of job/trian waits for GPUs; did you mean job/train?"),
-        (["deploy/train"], 1, "no pod of deploy/train waits for GPUs"),
-        (["deploy/web-5d9c7b6f48"], 1, "no pod of deploy/web-5d9c7b6f48 waits for GPUs"),
+        (["runs", "-n", "ml"], 2, "pod ml/runs: is not in the inventory"),
+        (["nobody"], 2, "pod default/nobody: is not in the inventory"),
+        (["ml/nobody"], 2, "pod ml/nobody: is not in the inventory"),
+        (["research/nobody"], 2, "pod research/nobody: is not in the inventory"),
+        (["job/train", "-n", "research"], 2, "no pod of job/train waits for GPUs in the namespace research"),
+        (["job/trian"], 2, "no pod of job/trian waits for GPUs; did you mean job/train?"),
+        (["deploy/train"], 2, "no pod of deploy/train waits for GPUs"),
+        (["deploy/web-5d9c7b6f48"], 2, "no pod of deploy/web-5d9c7b6f48 waits for GPUs"),
         (["deploy/done"], 1, "no pod of deploy/done waits for GPUs: 1 of its pods holds GPUs"),
-        (["cronjob/train"], 1, "no pod of cronjob/train waits for GPUs"),
+        (["cronjob/train"], 2, "no pod of cronjob/train waits for GPUs"),
         (["odd/train"], 2, "odd/train: odd is neither a kind nor a namespace of pods that wait for GPUs or hold them; should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web"),
         (["depoly/train"], 2, "depoly/train: depoly is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean deploy/train?"),
         (["pytorchjbo/llama"], 2, "pytorchjbo/llama: pytorchjbo is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean pytorchjob/llama?"),
@@ -108,9 +108,13 @@ def test_what_is_not_clear(where, words, status, message):
     assert complaint("why", *words, *where, status=status).startswith(message)
 
 
+def test_a_namespace_that_does_not_exist():
+    assert complaint("why", "big-train-0", "-n", "nowhere", *FILE, status=2) == '--namespace: "nowhere": there is no such namespace'
+
+
 @pytest.mark.parametrize("words, meant", [(["runs", "-n", "ml"], "research/runs"), (["job/train", "-n", "research"], "ml/train-x"), (["rnus"], "research/runs"), (["pod/web-9"], "ml/web-0"), (["train-y", "-n", "ml"], "ml/train-x"), (["deploy/donne"], "deploy/done")])
 def test_a_name_that_is_near(where, words, meant):
-    assert complaint("why", *words, *where, status=1).endswith(f"; did you mean {meant}?")
+    assert complaint("why", *words, *where, status=2).endswith(f"; did you mean {meant}?")
 
 
 def test_a_running_pod_says_that_its_node_has_another_model(write):
@@ -132,9 +136,9 @@ def test_who_may_not_see_all_namespaces_learns_of_no_other(tmp_path):
     """Through kubectl: the message is that of the namespace of the context, whatever is elsewhere."""
     kubectl = Kubectl(tmp_path)
     kubectl.answer("", "Error from server (NotFound): pod here/web-0: is not in the inventory\n", 1)
-    assert "pod here/web-0: is not in the inventory" in complaint("why", "web-0", env=kubectl.env, status=1)
+    assert "pod here/web-0: is not in the inventory" in complaint("why", "web-0", env=kubectl.env, status=2)
     kubectl.answer("", "Error from server (Forbidden): views is forbidden\n", 1)
     assert "forbidden" in complaint("why", "job/train", env=kubectl.env, status=3)
     assert kubectl.words()[-1].endswith("/views/pending?namespace=here")
     kubectl.answer("", "Error from server (NotFound): pod mine/web-0: is not in the inventory\n", 1)
-    assert complaint("why", "web-0", "-n", "mine", env=kubectl.env, status=1).strip().endswith("pod mine/web-0: is not in the inventory")
+    assert complaint("why", "web-0", "-n", "mine", env=kubectl.env, status=2).strip().endswith("pod mine/web-0: is not in the inventory")
