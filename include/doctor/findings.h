@@ -1,6 +1,8 @@
 /*
  * findings: what the checks found, in their order, and its two forms of output.
  *
+ * Some are added by kubectl gpu doctor, too.
+ *
  * A finding quotes files and answers of servers, so its text is bounded and written without control
  * characters. The list has a maximum; the findings beyond it are counted.
  */
@@ -33,6 +35,11 @@ void findings_not_checked(struct findings *findings, const char *check, const ch
 
 /* nodes.sick: the nodes of an answer of /v1/inventory that have a quarantine or shape traps. */
 void findings_add_sick(struct findings *findings, const json_t *inventory);
+/* Where the pods of kube-schedulers are; ends with NULL. */
+extern const char *const FINDINGS_SCHEDULER_PATHS[];
+/* scheduler.running: whether these pods run with the configuration that has the extender. With a
+ * second scheduler for GPU pods among them, the others do not count. */
+void findings_add_schedulers(struct findings *findings, const json_t *pods);
 
 bool findings_has_fail(const struct findings *findings);
 

@@ -82,8 +82,10 @@ void leader_checks_run(const struct live_checks *checks);
  * it is not given. */
 void claims_checks_run(const struct live_checks *checks, const struct scheduler_file *file);
 
-/* sick_checks.c: nodes in quarantine, by the view of the aggregated API; nothing without it. */
-void sick_checks_run(const struct live_checks *checks);
+/* Nodes in quarantine, by the view of the aggregated API; nothing without it. */
+void running_checks_sick(const struct live_checks *checks);
+/* Whether emergency off is on, by the pods of kube-scheduler. */
+void running_checks_schedulers(const struct live_checks *checks);
 
 /* Lists everything that the service lists, in at most a minute. False: a kind without which nothing
  * is decided is missing, and a finding says so. */

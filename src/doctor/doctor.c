@@ -58,7 +58,8 @@ static void check_live(const struct doctor *doctor, const struct kube_target *ta
         rights_checks_run(&checks);
         leader_checks_run(&checks);
         claims_checks_run(&checks, file);
-        sick_checks_run(&checks);
+        running_checks_sick(&checks);
+        running_checks_schedulers(&checks);
     }
     api_server_close(checks.server);
     if (is_there && follow_run(doctor->settings, doctor->inventory, target, credentials, findings))

@@ -64,6 +64,32 @@ static void check_api_service(const struct session *session, struct findings *fi
     buf_fini(&reply.text);
 }
 
+/* A user who may not see these pods learns why it is not known. */
+static void check_schedulers(const struct session *session, struct findings *findings)
+{
+    json_t *pods = json_array();
+    const char *fault = NULL;
+    for (size_t i = 0; FINDINGS_SCHEDULER_PATHS[i]; i++) {
+        struct reply reply = {0};
+        struct err err = {.text = ""};
+        json_t *list = NULL;
+        buf_init(&reply.text, SOURCE_BYTES_MAX);
+        const int r = source_get_kubectl(&session->arguments, FINDINGS_SCHEDULER_PATHS[i],
+                                         session->arena, &reply, &err);
+        if (r < 0 || reply.status != 200)
+            fault = arena_strdup(session->arena, r < 0 ? err.text : buf_text(&reply.text));
+        else if (json_parse(buf_text(&reply.text), reply.text.len, 0, &JSON_OWN, &list, &err) == 0)
+            (void)json_array_extend(pods, json_member(list, "items"));
+        json_decref(list);
+        buf_fini(&reply.text);
+    }
+    if (fault && json_array_size(pods) == 0)
+        findings_not_checked(findings, "scheduler.running", "", "%s", fault);
+    else
+        findings_add_schedulers(findings, pods);
+    json_decref(pods);
+}
+
 /* Adds how the answer came, and returns it; NULL: it did not. */
 static json_t *check_view(const struct session *session, const char *view,
                           struct findings *findings)
@@ -147,8 +173,48 @@ static void check_nodes(const json_t *inventory, struct findings *findings)
     }
 }
 
+static bool is_exceeded(const json_t *limit, const json_t *amounts, const char *what,
+                        const char *quota, struct findings *findings)
+{
+    int64_t used = 0;
+    int64_t most = 0;
+    const char *model = text_of(limit, "model");
+    (void)json_get_integer(amounts, "used", &used, NULL);
+    (void)json_get_integer(amounts, "limit", &most, NULL);
+    if (!amounts || used <= most)
+        return false;
+    findings_add(findings, FINDING_WARN, "quotas.use",
+                 "end pods (\"pods\" lists them), or let an administrator raise the limit: until "
+                 "then new pods wait",
+                 "quota %s: its pods %s %lld %s%s%s; the limit is %lld", quota, what,
+                 (long long)used, text_of(limit, "resource"), *model ? " of model " : "", model,
+                 (long long)most);
+    return true;
+}
+
+static void check_quotas(const json_t *answer, struct findings *findings)
+{
+    const json_t *quotas = json_member(answer, "quotas");
+    bool any = false;
+    size_t i = 0;
+    size_t j = 0;
+    json_t *quota = NULL;
+    json_t *limit = NULL;
+    json_array_foreach (quotas, i, quota) {
+        const char *name = text_of(quota, "name");
+        json_array_foreach (json_member(quota, "limits"), j, limit) {
+            any |= is_exceeded(limit, limit, "use", name, findings);
+            any |= is_exceeded(limit, json_member(limit, "borrow"), "borrow", name, findings);
+        }
+    }
+    if (!any && json_array_size(quotas) > 0)
+        findings_add(findings, FINDING_OK, "quotas.use", "", "no limit of %zu quotas is exceeded",
+                     json_array_size(quotas));
+}
+
 static void check_policy(const json_t *policy, struct findings *findings)
 {
+    const char *mode = text_of(json_member(policy, "values"), "mode");
     const size_t n_restart = json_array_size(json_member(policy, "needsRestart"));
     const char *fault = text_of(policy, "fault");
     if (*fault)
@@ -157,20 +223,29 @@ static void check_policy(const json_t *policy, struct findings *findings)
     else if (n_restart > 0)
         findings_add(findings, FINDING_WARN, "policy", "restart the service",
                      "%zu keys of the file are not in force", n_restart);
+    else if (strcmp(mode, "observe") == 0)
+        findings_add(
+            findings, FINDING_WARN, "policy",
+            "set mode: enforce once you agree with what it would have rejected",
+            "mode observe: kube-scheduler places pods by itself, without models and quotas");
     else
         findings_add(findings, FINDING_OK, "policy", "", "in force since %s, mode %s",
-                     text_of(policy, "inForceSince"),
-                     text_of(json_member(policy, "values"), "mode"));
+                     text_of(policy, "inForceSince"), mode);
 }
 
 static void check_all(const struct session *session, struct findings *findings)
 {
     static const char *const OTHERS[] = {"pending", "quota", "fragmentation"};
-    if (is_through_kubectl(session))
+    if (is_through_kubectl(session)) {
         check_api_service(session, findings);
+        check_schedulers(session, findings);
+    }
     json_t *inventory = check_view(session, "inventory", findings);
-    for (size_t i = 0; inventory && i < sizeof OTHERS / sizeof *OTHERS; i++)
-        json_decref(check_view(session, OTHERS[i], findings));
+    for (size_t i = 0; inventory && i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        json_t *answer = check_view(session, OTHERS[i], findings);
+        check_quotas(answer, findings);
+        json_decref(answer);
+    }
     if (!inventory)
         return;
     check_data(session, inventory, findings);

@@ -185,6 +185,41 @@ def test_sick_nodes_are_asked_of_the_service(diagnose, answer, level, words):
     assert said == level and words in seen and ("GET", f"{view}?state=marked") in asked
 
 
+SCHEDULERS = "/api/v1/namespaces/kube-system/pods"
+
+
+def scheduler(name, words, labels=None, volume=None, **more):
+    volumes = [{"name": "configuration", "configMap": {"name": volume}}] if volume else []
+    container = {"name": "kube-scheduler", "command": ["kube-scheduler"], "args": list(words)}
+    return {"metadata": {"name": name, "labels": labels or {"component": "kube-scheduler"}, **more}, "spec": {"containers": [container], "volumes": volumes}}
+
+
+ON, OFF = scheduler("on-cp1", ["--config=/etc/kubernetes/gpu-extender/kube-scheduler-config.yaml"]), scheduler("off-cp2", ["--leader-elect=true"])
+SECOND, SECOND_OFF = (scheduler(name, ["--config=/etc/gpu-scheduler/c.yaml"], {"app.kubernetes.io/name": "gpu-scheduler"}, name) for name in ("gpu-scheduler-configuration-1", "gpu-scheduler-alone"))
+
+
+@pytest.mark.parametrize(
+    "main, second, level, words",
+    [
+        ([ON], [], "ok", "with a configuration: on-cp1"),
+        ([ON, OFF], [], "fail", "emergency off: off-cp2 without the extender"),
+        ([OFF], [SECOND], "ok", "gpu-scheduler-configuration-1"),
+        ([ON], [SECOND_OFF], "fail", "emergency off: gpu-scheduler-alone without"),
+        ([OFF | {"status": {"phase": "Failed"}}, ON], [], "ok", "on-cp1"),
+        ([ON], [SECOND, scheduler("gpu-scheduler-alone", [], SECOND["metadata"]["labels"], deletionTimestamp="now")], "ok", "configuration-1"),
+        ([], [], "warn", "not checked"),
+        ([3, {"spec": 3}], [], "fail", "emergency off"),
+    ],
+)
+def test_emergency_off_is_seen_by_the_pods_of_kube_scheduler(diagnose, main, second, level, words):
+    def list_of(items):
+        return {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items}
+
+    found, status, _ = diagnose({SCHEDULERS: list_of(main), "/api/v1/pods": list_of(second)})
+    ((said, seen),) = found["scheduler.running"]
+    assert said == level and words in seen and (status == 1) == (level == "fail"), found
+
+
 def test_nobody_answers(run_binary, write):
     whole = {
         "current-context": "t",

@@ -163,6 +163,42 @@ def test_doctor_looks_at_the_api_service(tmp_path, answer, level):
     assert ("not checked" in found["apiService"]["seen"]) == ("Forbidden" in answer[1])
 
 
+def test_doctor_sees_emergency_off(tmp_path):
+    """tests/wire/test_doctor_live.py has the pods that count."""
+    kubectl = Kubectl(tmp_path)
+    kubectl.answer(json.dumps({"items": [{"metadata": {"name": "kube-scheduler-cp1"}, "spec": {"containers": [{"command": ["kube-scheduler"]}]}}]}))
+    found = findings(env=kubectl.env, status=1)["scheduler.running"]
+    assert found["level"] == "fail" and "kube-scheduler-cp1" in found["seen"] and "Emergency off" in found["advice"]
+    kubectl.answer("", "Error from server (Forbidden): pods is forbidden\n", 1)
+    found = findings(env=kubectl.env, status=1)["scheduler.running"]
+    assert found["level"] == "warn" and found["seen"].startswith("not checked: pods is forbidden")
+
+
+QUOTAS = """
+quotas:
+- {name: full, namespaces: [ml-training], limits: [{resource: nvidia.com/gpu, total: 11, models: {A100-80GB: 1}}]}
+- {name: lent, namespaces: [ml-training], limits: [{resource: nvidia.com/gpu, total: {limit: 20, borrow: {limit: 3, maxPriority: 100}}}]}
+"""
+
+
+def test_doctor_sees_limits_that_are_exceeded(write):
+    policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n" + QUOTAS)
+    found = [each for each in json.loads(said("doctor", *FILE, "--config", policy, "-o", "json"))["findings"] if each["check"] == "quotas.use"]
+    assert [each["level"] for each in found] == ["warn", "warn"], found
+    assert found[0]["seen"] == "quota full: its pods use 2 nvidia.com/gpu of model A100-80GB; the limit is 1"
+    assert found[1]["seen"] == "quota lent: its pods borrow 11 nvidia.com/gpu; the limit is 3" and "raise the limit" in found[1]["advice"]
+    path = write("fine.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n" + QUOTAS.replace("GB: 1}", "GB: 2}").replace("limit: 3", "limit: 30"))
+    assert findings(*FILE, "--config", path)["quotas.use"]["level"] == "ok"
+
+
+@pytest.mark.parametrize("mode, level", [("observe", "warn"), ("enforce", "ok")])
+def test_doctor_says_that_nothing_is_enforced(mode, level):
+    """Any answer with each member that the views have."""
+    whole = {member: [] for member in ("nodes", "models", "pods", "owners", "quotas", "decisions")}
+    with answering(json.dumps({**whole, "usable": True, "values": {"mode": mode}}).encode(), content="application/json") as there:
+        assert findings("--url", there, status=1)["policy"]["level"] == level
+
+
 # ---- terminals and names ----
 
 
