@@ -73,14 +73,29 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+#define DIGITS "0123456789"
+
+/* Bytes of what clings to the word before this space: "(2)", and a number without a unit, as in
+ * "line 24)". */
+static size_t clinging_len(const char *space)
+{
+    const char *next = space + (*space == ' ');
+    const bool is_count = *next == '(' && isdigit((unsigned char)next[1]);
+    const size_t n = strspn(next, DIGITS);
+    const size_t n_marks = n > 0 ? strspn(next + n, ").,;:?") : 0;
+    const char after = next[n + n_marks];
+    const bool is_last = n > 0 && (after == '\0' || (after == ' ' && n_marks > 0));
+    return *space && (is_count || is_last) ? 1 + strcspn(next, " ") : 0;
+}
+
 /* Bytes up to a space where a line may end; "train-0 (2)" and "8 GPUs" are one word. */
 static size_t word_len(const char *text)
 {
-    size_t len = strspn(text, "0123456789");
+    size_t len = strspn(text, DIGITS);
     len += len > 0 && text[len] == ' ' ? 1 : 0;
     len += strcspn(text + len, " ");
-    while (text[len] && text[len + 1] == '(')
-        len += 1 + strcspn(text + len + 1, " ");
+    for (size_t more = 1; more > 0; len += more)
+        more = clinging_len(text + len);
     return len;
 }
 

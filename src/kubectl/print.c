@@ -20,13 +20,12 @@ bool print_has_colour(void)
            isatty(STDOUT_FILENO);
 }
 
-/* Characters of a line; COLUMNS wins, as with other programs. 0: of no terminal. */
-static size_t width_of_output(void)
+size_t print_width(int fd)
 {
     const char *columns = getenv("COLUMNS");
     struct winsize size = {0};
     size_t n = columns ? strtoul(columns, NULL, 10) : 0;
-    if (n == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    if (n == 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
         n = size.ws_col;
     if (n == 0)
         return 0;
@@ -90,7 +89,7 @@ static void add_table(const struct session *session, const json_t *answer, print
     struct buf table;
     buf_init(&table, SOURCE_BYTES_MAX);
     tables_mark_headings();
-    tables_set_width(width_of_output());
+    tables_set_width(print_width(STDOUT_FILENO));
     write(answer, wide, session->arena, &table);
     shown_add_table(buf_text(&table), &style, out);
     buf_fini(&table);

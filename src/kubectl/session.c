@@ -1,11 +1,13 @@
 /* session: see session.h. Answers are checked here: a login page, or the JSON of another service,
  * is no answer. */
 #include "session.h"
+#include "api/tables.h"
 #include "base/file_watch.h"
 #include "formats/json_parse.h"
 #include "formats/json_values.h"
 #include "manifests.h"
 #include "source.h"
+#include "verbs.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -47,12 +49,18 @@ const char *session_program(const char *file, struct arena *arena)
 int session_complain(const struct session *session, const char *text, int status)
 {
     struct buf line;
+    struct buf lines;
     buf_init(&line, BUF_UNBOUNDED); /* a message of ours, or a bounded one */
+    buf_init(&lines, BUF_UNBOUNDED);
+    buf_printf(&line, "%s: ", session->program);
     buf_add_one_line(&line, text);
     while (line.len > 0 && line.data[line.len - 1] == ' ')
         line.data[--line.len] = '\0';
-    (void)fprintf(stderr, "%s: %s\n", session->program, buf_text(&line));
+    tables_set_width(print_width(STDERR_FILENO));
+    tables_write_lines(buf_text(&line), true, &lines);
+    (void)fputs(buf_text(&lines), stderr);
     buf_fini(&line);
+    buf_fini(&lines);
     return status;
 }
 

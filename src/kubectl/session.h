@@ -38,7 +38,7 @@ const char *session_program(const char *file, struct arena *arena);
 /* Whether the file is the one that kubectl runs for completion: kubectl_complete-gpu. */
 bool session_is_completer(const char *file);
 
-/* Writes one line to standard error, and returns the status. */
+/* Writes to standard error, one line if that is no terminal, and returns the status. */
 int session_complain(const struct session *session, const char *text, int status);
 
 /* Reads a file, "-": standard input. Returns the status, after a complaint. */

@@ -61,6 +61,9 @@ int print_answer(const struct session *session, const json_t *answer, print_tabl
 /* Writes the text, and takes it over. */
 int print_text(const struct session *session, struct buf *out, int status);
 
+/* Characters of a line there; COLUMNS wins, as with other programs. 0: it is no terminal. */
+size_t print_width(int fd);
+
 /* Whether to write colours: standard output is a terminal, and the user has not set NO_COLOR. */
 bool print_has_colour(void);
 

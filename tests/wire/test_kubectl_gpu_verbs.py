@@ -163,6 +163,15 @@ def test_doctor_looks_at_the_api_service(tmp_path, answer, level):
     assert ("not checked" in found["apiService"]["seen"]) == ("Forbidden" in answer[1])
 
 
+def test_errors_have_the_width_of_the_terminal():
+    """COLUMNS wins; without a terminal they are one line, for grep."""
+    words = ("why", "nobody", *FILE)
+    assert gpu(*words, env={"COLUMNS": ""}).stderr.count("\n") == 1
+    for columns in (80, 100):
+        lines = gpu(*words, env={"COLUMNS": str(columns)}).stderr.splitlines()
+        assert max(map(len, lines)) <= columns and len(lines) > 1 and all(line.startswith("  ") for line in lines[1:]), lines
+
+
 def test_doctor_sees_emergency_off(tmp_path):
     """tests/wire/test_doctor_live.py has the pods that count."""
     kubectl = Kubectl(tmp_path)

@@ -169,7 +169,17 @@ def test_a_hundred_requests_are_shown(service):
 
 def test_the_table_names_the_warnings(service):
     text = service.post("/v1/dry-run?output=table", pod(spec={"containers": [{"name": "c", "resources": {"limit": {}}}]})).text
-    assert "\nwarning: spec.containers[0].resources.limit: unknown field; did you mean limits?\n" in text
+    assert "Unknown field limit; did you mean limits?" in text and "(spec.containers[0].resources.limit)\n" in text and "warning: spec" not in text
+
+
+def test_a_warning_without_a_line_stands_once(service):
+    """JSON in one body has no lines: the verdict says where, and the warning is not repeated below. Others stay, apart from several jobs."""
+    wrong = {"name": "c", "resources": {"limits": {GPU: 1}, "limit": {}}}
+    text = service.post("/v1/dry-run?output=table", pod("a", spec={"containers": [wrong, {**wrong, "name": "d"}]})).text
+    assert text.count("containers[0].resources.limit)") == 1 and text.count("warning: ") == 1 and "warning: spec.containers[1].resources.limit" in text, text
+    one, other = (pod(name, spec={"containers": [wrong], "nodeSelectors": {}}) for name in "ab")
+    several = service.post("/v1/dry-run?output=table", {"apiVersion": "v1", "kind": "List", "items": [one, other]}).text
+    assert "\n\nwarning: Pod ml/a: " in several, several
 
 
 def test_a_hundred_unknown_fields_are_shown(service):

@@ -207,7 +207,7 @@ def test_an_annotation_on_the_wrong_object(service):
         (f"{OBJECT}.labels[gpu-extender.io/allow-shared]", f"a label has no effect; {where}"),
     ]
     lines = service.post("/v1/dry-run?output=table&width=400", asking).text.splitlines()
-    assert f"warning: {OBJECT}.annotations[{MODELS}]: has no effect here; {where}" in lines
+    assert lines[1].strip() == f"The annotation {MODELS} has no effect here; {where}. ({OBJECT}.annotations[{MODELS}])"
 
 
 def test_a_label_instead_of_an_annotation(service):

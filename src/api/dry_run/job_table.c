@@ -185,8 +185,8 @@ static bool has_line(const char *text, const char *line)
     return at && !isdigit((unsigned char)at[strlen(line)]);
 }
 
-/* Whether the job's verdict says what the warning says: about the same word of the same line, if it
- * has one, and the same correction. Without a line, only the path of the warning says where. */
+/* Whether the job's verdict says what the warning says: about the same word, of the same line if
+ * both have one, and the same correction. */
 static bool verdict_says(const json_t *answer, const json_t *job, const json_t *warning,
                          struct arena *arena)
 {
@@ -195,20 +195,27 @@ static bool verdict_says(const json_t *answer, const json_t *job, const json_t *
     const char *path = path_in(answer, job, text_member(warning, "path"), arena);
     const char *line = arena_printf(arena, " line %s", text_number(warning, "line", arena));
     const char *name = meant(message, arena);
-    return path && json_object_get(warning, "line") &&
-           strstr(verdict, subject_of(path, message, arena)) && strstr(verdict, name) &&
-           (has_line(verdict, line) || (*name && !strstr(verdict, " line ")));
+    if (!path || !strstr(verdict, subject_of(path, message, arena)) || !strstr(verdict, name))
+        return false;
+    if (!json_object_get(warning, "line"))
+        return *name || strcasestr(verdict, message);
+    return has_line(verdict, line) || (*name && !strstr(verdict, " line "));
 }
 
-/* " (line 8)" of a warning that the verdict says; "": of none, or it has the line. */
-static const char *line_of(const json_t *answer, const json_t *job, struct arena *arena)
+/* " (line 8)" of a warning that the verdict says, or its path if the manifest has no lines; "": of
+ * none, or the verdict has the line. */
+static const char *place_of(const json_t *answer, const json_t *job, struct arena *arena)
 {
     const char *verdict = text_member(json_object_get(job, "verdict"), "text");
     size_t i = 0;
     json_t *warning = NULL;
     json_array_foreach (json_object_get(answer, "warnings"), i, warning) {
-        if (!strstr(verdict, " line ") && verdict_says(answer, job, warning, arena))
-            return arena_printf(arena, " (line %s)", text_number(warning, "line", arena));
+        if (strstr(verdict, " line ") || !verdict_says(answer, job, warning, arena))
+            continue;
+        return json_object_get(warning, "line")
+                   ? arena_printf(arena, " (line %s)", text_number(warning, "line", arena))
+                   : arena_printf(arena, " (%s)",
+                                  path_in(answer, job, text_member(warning, "path"), arena));
     }
     return "";
 }
@@ -218,7 +225,11 @@ static bool is_said(const json_t *answer, const json_t *warning, struct arena *a
     size_t i = 0;
     json_t *job = NULL;
     json_array_foreach (json_object_get(answer, "jobs"), i, job) {
-        if (verdict_says(answer, job, warning, arena))
+        if (!verdict_says(answer, job, warning, arena))
+            continue;
+        const char *path = path_in(answer, job, text_member(warning, "path"), arena);
+        if (json_object_get(warning, "line") ||
+            strcmp(place_of(answer, job, arena), arena_printf(arena, " (%s)", path)) == 0)
             return true;
     }
     return false;
@@ -265,7 +276,7 @@ static void write_verdict(const json_t *answer, const json_t *job, struct arena 
     table_write_sentence(text_one_line(first, arena), 0, out);
     if (fits(job) && asks[0] && json_array_size(json_object_get(job, "workloads")) == 1)
         text = arena_printf(arena, "%s A%s.", text, asks + 1); /* "asks for ..." */
-    text = arena_printf(arena, "%s%s", text, line_of(answer, job, arena));
+    text = arena_printf(arena, "%s%s", text, place_of(answer, job, arena));
     table_write_sentence(text_one_line(text, arena), strlen(words) + 2, out);
 }
 
@@ -657,12 +668,18 @@ static void write_warnings(const json_t *answer, struct arena *arena, struct buf
     text_write_warnings(shown, arena, out);
 }
 
+/* Apart from the last of several jobs, as they are not about it alone. */
 void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
 {
-    write_skipped(answer, arena, out);
-    write_not_understood(answer, arena, out);
-    write_warnings(answer, arena, out);
-    write_device_requests(answer, arena, out);
+    const bool is_apart = json_array_size(json_object_get(answer, "jobs")) > 1;
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED); /* part of the answer */
+    write_skipped(answer, arena, &text);
+    write_not_understood(answer, arena, &text);
+    write_warnings(answer, arena, &text);
+    write_device_requests(answer, arena, &text);
+    buf_printf(out, "%s%s", is_apart && text.len > 0 ? "\n" : "", buf_text(&text));
+    buf_fini(&text);
 }
 
 /* Verdicts come first. */
