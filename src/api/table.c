@@ -33,6 +33,7 @@ struct column {
     bool may_be_told;
     bool has_number, has_text; /* "-" is neither */
     size_t width, longest_word;
+    size_t least_word; /* the shortest of the cells' longest words */
 };
 
 struct row {
@@ -161,7 +162,9 @@ static void see_cell(struct column *column, const char *cell, bool is_first)
     column->has_number |= is_number(cell);
     column->has_text |= !is_none && !is_number(cell);
     column->width = larger(column->width, width_of(cell, strlen(cell)));
-    column->longest_word = larger(column->longest_word, longest_word(cell));
+    const size_t longest = longest_word(cell);
+    column->longest_word = larger(column->longest_word, longest);
+    column->least_word = is_first ? longest : smaller(column->least_word, longest);
 }
 
 void table_add(struct table *table, const char *const *cells)
@@ -196,6 +199,8 @@ bool table_is_empty(const struct table *table)
 /* The columns of a table as it is written. */
 struct layout {
     size_t n;
+    size_t n_below;               /* columns after these, which stand below the row */
+    size_t last_width;            /* of the last of the n; 0: as wide as its longest word */
     size_t at[TABLE_MAX_COLUMNS]; /* in the table */
     size_t widths[TABLE_MAX_COLUMNS];
 };
@@ -234,6 +239,8 @@ static size_t cut(const struct table *table, size_t level, struct layout *layout
     for (size_t i = 0; i < layout->n; i++) {
         const struct column *column = &table->columns[layout->at[i]];
         layout->widths[i] = larger(column->longest_word, smaller(column->width, level));
+        if (i + 1 == layout->n && layout->last_width > 0)
+            layout->widths[i] = layout->last_width;
         sum += layout->widths[i] + (i > 0 ? GAP : 0);
     }
     return sum;
@@ -288,6 +295,22 @@ static void drop(const struct table *table, size_t width, struct layout *layout)
     put_back(table, &all, width, layout);
 }
 
+/* Puts below the row what is too long: the longest cells of the last column, if others of it have
+ * room, else all of it, and then of the column before. */
+static void fold(const struct table *table, size_t width, struct layout *layout)
+{
+    for (size_t sum = 0; (sum = cut(table, 0, layout)) > width && layout->n > 1;) {
+        const struct column *last = &table->columns[layout->at[layout->n - 1]];
+        const size_t rest = width - smaller(width, sum - last->longest_word);
+        if (rest >= larger(last->least_word, longest_word(last->heading))) {
+            layout->last_width = rest;
+            return;
+        }
+        layout->n--;
+        layout->n_below++;
+    }
+}
+
 static struct layout layout_of(const struct table *table)
 {
     const size_t width = line_width(table->wide);
@@ -300,6 +323,8 @@ static struct layout layout_of(const struct table *table)
     }
     if (!table->wide)
         drop(table, width, &layout);
+    if (wanted_width > 0)
+        fold(table, width, &layout);
     while (cut(table, level, &layout) > width && level > 0)
         level--;
     return layout;
@@ -362,6 +387,20 @@ static void write_row(const struct table *table, const struct layout *layout, co
 {
     while (write_line_of_row(table, layout, cells, out))
         ;
+}
+
+/* "RESOURCE nvidia.com/gpu; CPU 95.8", below the row. from: the first of these columns. */
+static void write_below(const struct table *table, const struct layout *layout, size_t from,
+                        const char *const *cells, struct buf *out)
+{
+    const char *text = "";
+    for (size_t i = from; i < layout->n + layout->n_below; i++) {
+        const char *cell = cells[layout->at[i]];
+        const char *heading = table->columns[layout->at[i]].heading;
+        if (strcmp(cell, "-") != 0)
+            text = arena_printf(table->arena, "%s%s%s %s", text, *text ? "; " : "", heading, cell);
+    }
+    table_write_sentence(text, GAP, out);
 }
 
 static void write_headings(const struct table *table, const struct layout *layout, struct buf *out)
@@ -436,8 +475,12 @@ void table_write(const struct table *table, struct buf *out)
     const char *cells[TABLE_MAX_COLUMNS];
     write_headings(table, &layout, out);
     for (const struct row *row = table->first; row; row = row->next) {
+        size_t from = layout.n;
         memcpy(cells, row->cells, sizeof cells);
+        if (layout.last_width > 0 && longest_word(cells[layout.at[from - 1]]) > layout.last_width)
+            cells[layout.at[--from]] = "";
         write_row(table, &layout, cells, out);
+        write_below(table, &layout, from, row->cells, out);
         if (row->note)
             table_write_sentence(row->note, GAP, out);
     }

@@ -2,10 +2,12 @@
  * table: text columns. Private to api.
  *
  * A table fits in the width of tables.h: columns that may go do so, the last first, then cells wrap
- * at spaces, and columns that may go only then do so before a word makes a row longer. No word
- * breaks. A wide table keeps its columns. Columns of numbers are aligned at the right. A column
- * without a value is left out, and so is one of zeros. A column that may be told is not: if several
- * rows have one value, a line below the table has it.
+ * at spaces, and columns that may go only then do so before a word makes a row longer. Where a
+ * width was set, cells of the last columns that are still too long stand below the row, with their
+ * headings, so that only a name that is too long by itself is longer than a line. No word breaks. A
+ * wide table keeps its columns. Columns of numbers are aligned at the right. A column without a
+ * value is left out, and so is one of zeros. A column that may be told is not: if several rows have
+ * one value, a line below the table has it.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
