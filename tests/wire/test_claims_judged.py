@@ -103,6 +103,23 @@ def test_too_few_in_total_or_free(start_over):
     assert reasons(three) == {"a": "claim_free", "b": "claim_total", "c": "claim_total"}
 
 
+@pytest.mark.parametrize(
+    "claims, text",
+    [
+        ({"t_a": "three"}, "On 3 of 3 nodes, its claim three finds too few gpu.nvidia.com devices."),
+        ({"t_a": "three", "t_b": "one"}, "On 3 of 3 nodes, its claims three and 1 more find too few gpu.nvidia.com devices."),
+        ({"t_a": "other"}, "On 3 of 3 nodes, its claim other finds too few devices."),
+        ({"t_a": "three", "t_b": "other"}, "On 3 of 3 nodes, its claims three and 1 more find too few devices."),
+        ({"a": "gone"}, "On 3 of 3 nodes, the devices of its claim gone are out of reach."),
+    ],
+)
+def test_the_verdict_names_the_claim_and_its_class(start_over, claims, text):
+    both = {"devices": {"requests": [asks(9)["devices"]["requests"][0], {"name": "x", "exactly": {"deviceClassName": "any", "count": 1}}]}}
+    there = cluster(ONE, template("three", asks(3)), template("other", both), device_class("any"), claim("gone", on=("z", "gpu-0"), holders=1))
+    (workload,) = dry_run(start_over(*there), using(**claims))
+    assert workload["verdict"]["text"] == text
+
+
 def test_each_replica_gets_its_own_claim_of_a_template(start_over):
     service = start_over(*cluster(ONE))
     (workload,) = dry_run(service, deployment(5, using(t_a="one")))

@@ -64,7 +64,7 @@ def test_the_headline_answers_the_manifest(write):
     job = ("what-if", "--add-nodes", "h100-1=3", "--drain", "l4-1", "-f", write("job.yaml", TRAIN), *FILE)
     assert said(*job, env={"COLUMNS": "120"}).splitlines()[:5] == [
         "FITS  Job ml-training/llama: 4 of 4 pods, without the changes 1",
-        "      No more would fit. Asks for 8 nvidia.com/gpu, 64 cpu, 512Gi memory.",
+        "      No more would fit. Asks for 8 nvidia.com/gpu, 64 CPU, 512Gi.",
         "      Changes: 3 more nodes like h100-1, drain l4-1.",
         "Displaced pods: 1 of 1 fit. Waiting pods: 0 of 1 fit, as before. H100-80GB-HBM3: 8 usable, 32 with the changes, 0 after",
         "the manifest. L4: 2 usable, 0 with the changes. V100: 6 usable, 4 with the changes.",

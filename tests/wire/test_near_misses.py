@@ -85,9 +85,9 @@ AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuring
         ("slices", pod("new"), "1 node would fit if the pod allowed slices of GPUs (gpu-extender.io/allow-shared)"),
         ("unknown", annotated("new", models="T4"), "1 node would fit if the pod did not choose GPU models"),
         ("t4", pod("new", 8), f"1 T4 node would fit if the pod asked for at most 4 {GPU}"),
-        ("small", with_demand(**{GPU: "1", "cpu": "2500m"}), "1 node would fit if more cpu were free (x lacks the least: 500m cpu)"),
-        ("small", with_demand(**{GPU: "1", "memory": "3Gi"}), "1 node would fit if more memory were free (x lacks the least: 2Gi memory)"),
-        ("crowded", pod("new"), "1 node would fit with a free pod slot (x lacks the least: 1 pods)"),
+        ("small", with_demand(**{GPU: "1", "cpu": "2500m"}), "1 node would fit if more cpu were free (x lacks the least: 500m CPU)"),
+        ("small", with_demand(**{GPU: "1", "memory": "3Gi"}), "1 node would fit if more memory were free (x lacks the least: 2Gi of memory)"),
+        ("crowded", pod("new"), "1 node would fit with a free pod slot (x lacks the least: a pod slot)"),
         ("t4", with_demand(**{GPU: "1", "rdma/hca": "1"}), "1 node would fit if more rdma/hca were free (x lacks the least: 1 rdma/hca)"),
     ],
 )

@@ -100,12 +100,12 @@ def test_model_requirements_are_reported(start_over):
     assert pods["wanting"]["gpuModels"] == {"models": ["H100", "A100-SXM"], "excludeModels": ["K80"], "minMemoryBytes": 32 * 2**30}
     assert pods["any"]["gpuModels"] is None
     here = "the GPUs here are A100-SXM4-80GB, T4, L4-MIG-1g.5gb"
-    assert pods["small"]["summary"].endswith(f"); it asks for at least 900Gi of memory, {here}"), pods["small"]
+    assert pods["small"]["summary"].endswith(f"); it asks for at least 900Gi of GPU memory, {here}"), pods["small"]
     refused = annotated("refused", 1, models="V100, K80")
     summary = service.post("/v1/dry-run", refused).json()["summary"]
     assert summary.endswith(f"); it asks for V100 or K80, {here}"), summary
     table = service.get("/v1/pods/ml/wanting/explain?output=table").text.splitlines()
-    assert "  on GPU models   H100 or A100-SXM, not K80, at least 32Gi of memory" in table
+    assert "  asks for        1 H100 or else A100-SXM; not K80, at least 32Gi of GPU memory" in table
 
 
 def test_missing_amounts_are_reported(service):
@@ -404,10 +404,10 @@ def test_the_table_of_one_pod(service):
 def test_totals_and_current_lacks_are_distinguished(service):
     """The pod requests 16: b has 4 in total, all free; a has 8, of which 2 are free."""
     lines = service.get("/v1/pods/ml/huge/explain?output=table&wide=true&width=400").text.splitlines()
-    assert f"  closest         b lacks 12 {GPU} now: the node has too few GPUs in total: 4 {GPU}" in lines
+    assert f"  closest         b lacks 12 GPUs now: the node has too few GPUs in total: 4 {GPU}" in lines
 
 
-@pytest.mark.parametrize("cpu, shown", [("64", "64 cpu"), ("1500m", "1500m cpu"), ("100m", "100m cpu")])
+@pytest.mark.parametrize("cpu, shown", [("64", "64 CPU"), ("1500m", "1.5 CPU"), ("100m", "100m CPU")])
 def test_whole_cpus_are_shown_without_fraction(start_over, cpu, shown):
     asking = pod("asking", 1)
     asking["spec"]["containers"][0]["resources"]["requests"] = {GPU: "1", "cpu": cpu}

@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 
 import pytest
 from kubectl_gpu import FILE, gpu, said
 from objects import GPU, annotated, list_text, node, pod
-from service import ROOT
+from service import ROOT, SAMPLE_CLUSTER, Service, read
 
 WIDTH = 100
 LABELS = ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3", "Tesla-T4"]
@@ -33,6 +34,13 @@ def large(module_service):
     nodes = [node(LONG.format(i), 8, LABELS[i % 3]) for i in range(300)]
     running = [pod(f"runs-{i}", 1 + i % 8, LONG.format(i)) for i in range(24)]
     return module_service(*nodes, *running, *[owned(f"asks-{i}", "train") for i in range(20)], pod("alone", 9), annotated("t4", 1, models="T4, L4"))
+
+
+@pytest.fixture(scope="module")
+def sample():
+    running = Service("--cluster-file", SAMPLE_CLUSTER)
+    yield running
+    running.stop()
 
 
 def text_of(service, path, **query):
@@ -289,3 +297,17 @@ def test_a_long_cell_is_wrapped_fast(start_over):
     for wide in ("true", "false"):
         assert "PROBLEM" in text_of(service, "/v1/inventory", wide=wide)
 
+
+def why_not(service, name):
+    """The table of the nodes."""
+    answer = service.post("/v1/dry-run?output=table&width=100", read("tests/cases/verdicts", f"{name}.yaml")).text
+    return [re.split("  +", row.strip()) for row in answer.split("\n\n")[-1].splitlines() if row[:1] in " N"]
+
+
+def test_why_not_elsewhere_knows_the_pods_of_the_job(sample):
+    """Of the role that does not fit; and what one pod fits on, the next may not."""
+    heading, first, *_ = why_not(sample, "llama-ft")
+    assert (heading, first) == (["NODES", "WHY NOT ELSEWHERE (WORKER)", "WHICH"], ["1", "8 GPUs lacking", "h100-1, after Master 0"])
+    heading, *rows = why_not(sample, "ddp")
+    assert heading == ["NODES", "WHY NOT ELSEWHERE", "WHICH"] and rows[:2] == [["1", "takes no more", "v100-1, after Pod 0"], ["1", "2 GPUs lacking", "v100-2"]]
+    assert sum(int(row[0]) for row in rows) == 25, "each node has a reason"

@@ -48,7 +48,7 @@ def test_amounts_are_per_replica_and_gpus_come_first(service):
     workload = workload_of(service, asking)
     assert workload["asksFor"] == {GPU: 4, "cpu": 8000, "memory": 64 * GIB}
     assert workload["models"] == {"accept": ["H100-80GB", "A100"]}
-    assert workload["understood"] == f"asks for 4 {GPU}, 8 cpu, 64Gi memory; models H100-80GB, then A100"
+    assert workload["understood"] == "asks for 4 H100-80GB or else A100, 8 CPU, 64Gi"
 
 
 def test_a_misspelled_key_asks_for_no_gpu(service):
@@ -63,19 +63,19 @@ def test_no_gpu_stands_before_the_other_amounts(service):
     asking = pod(spec=demand(**{"cpu": "250m", "example.com/fpga": 2}))
     workload = workload_of(service, asking)
     assert workload["asksFor"] == {"cpu": 250, "example.com/fpga": 2}
-    assert workload["understood"] == "asks for no GPU, 250m cpu, 2 example.com/fpga"
+    assert workload["understood"] == "asks for no GPU, 250m CPU, 2 example.com/fpga"
 
 
 @pytest.mark.parametrize(
     "wishes, models, text",
     [
-        ({"models": "h100"}, {"accept": ["H100"]}, "; model H100"),
-        ({"exclude_models": "K80, T4"}, {"exclude": ["K80", "T4"]}, "; not K80 or T4"),
-        ({"min_gpu_memory": "40Gi"}, {"minMemory": 40 * GIB}, "; at least 40Gi of memory"),
+        ({"models": "h100"}, {"accept": ["H100"]}, "1 H100"),
+        ({"exclude_models": "K80, T4"}, {"exclude": ["K80", "T4"]}, f"1 {GPU}; not K80 or T4"),
+        ({"min_gpu_memory": "40Gi"}, {"minMemory": 40 * GIB}, f"1 {GPU}; at least 40Gi of GPU memory"),
         (
             {"models": "A100, H100", "exclude_models": "K80", "min_gpu_memory": "40Gi"},
             {"accept": ["A100", "H100"], "exclude": ["K80"], "minMemory": 40 * GIB},
-            "; models A100, then H100, not K80, at least 40Gi of memory",
+            "1 A100 or else H100; not K80, at least 40Gi of GPU memory",
         ),
     ],
 )
@@ -83,7 +83,20 @@ def test_only_the_wishes_of_the_pod_are_members(wishes, models, text, service):
     asking = annotated("new", 1, **wishes)
     workload = workload_of(service, asking)
     assert workload["models"] == models
-    assert workload["understood"] == f"asks for 1 {GPU}{text}"
+    assert workload["understood"] == f"asks for {text}"
+
+
+@pytest.mark.parametrize(
+    "asked, models, text",
+    [
+        ({"nvidia.com/mig-1g.5gb": 2}, "A100", "2 nvidia.com/mig-1g.5gb; on A100"),
+        ({GPU: 1, "amd.com/gpu": 2}, "A100, MI300X", f"2 amd.com/gpu, 1 {GPU}; on A100 or else MI300X"),
+        ({GPU: 1, "ephemeral-storage": "10Gi", "hugepages-1Gi": "2Gi", "mem": "3Gi"}, "T4", "1 T4, 10Gi of storage, 2Gi of hugepages-1Gi, 3Gi of mem"),
+    ],
+)
+def test_no_resource_is_lost_behind_a_model(asked, models, text, service):
+    asking = merged(annotated("new", 1, models=models), {"spec": demand(**asked)})
+    assert workload_of(service, asking)["understood"] == f"asks for {text}"
 
 
 def test_pending_and_dry_run_read_a_pod_alike(service):
@@ -105,8 +118,9 @@ def test_long_lists_are_shortened_in_the_line_only(service):
     asking["spec"] = demand(**{GPU: 1}, **resources)
     workload = workload_of(service, asking)
     assert workload["asksFor"] == {GPU: 1, **resources} and len(workload["models"]["accept"]) == 200
-    shown = ", ".join(f"1 {name}" for name in [GPU, *sorted(resources)[:5]])
-    assert workload["understood"] == f"asks for {shown} and 95 more; models M0, then M1, then M2, then M3, then M4, then M5, then 194 more"
+    shown = ", ".join(f"1 {name}" for name in sorted(resources)[:5])
+    models = " or else ".join(f"M{i}" for i in range(6))
+    assert workload["understood"] == f"asks for 1 {models} or else 194 more, {shown} and 95 more"
 
 
 def test_control_characters_do_not_reach_the_terminal(service):

@@ -326,6 +326,14 @@ static size_t last_alike(const json_t *placements, size_t first)
     return last;
 }
 
+/* "Worker 0-2": the replica, and those behind it that are alike. */
+static const char *pods_from(const json_t *workload, size_t first, size_t last, struct arena *arena)
+{
+    const char *role = role_of(workload, arena);
+    return last > first ? arena_printf(arena, "%s %zu-%zu", role, first, last)
+                        : arena_printf(arena, "%s %zu", role, first);
+}
+
 static void add_placements(struct table *table, const json_t *workload, bool has_place,
                            struct arena *arena)
 {
@@ -335,10 +343,7 @@ static void add_placements(struct table *table, const json_t *workload, bool has
     json_array_foreach (placements, i, placement) {
         const char *node = text_member(placement, "node");
         const size_t last = last_alike(placements, i);
-        const char *pods = arena_printf(arena, "%s %s", role_of(workload, arena),
-                                        text_number(placement, "replica", arena));
-        if (last > i)
-            pods = arena_printf(arena, "%s-%zu", pods, last);
+        const char *pods = pods_from(workload, i, last, arena);
         i = last;
         if (has_place == (node[0] != '\0'))
             table_add(table, (const char *[]){pods, node, asks_text(workload, arena)});
@@ -389,16 +394,40 @@ static bool is_failing(const json_t *workload)
            json_integer_value(json_object_get(workload, "replicas"));
 }
 
+/* By node, the first pods that the job places there: "Master 0". */
+static void add_pods_placed(json_t *placed, const json_t *workload, struct arena *arena)
+{
+    const json_t *placements = json_object_get(workload, "placements");
+    size_t i = 0;
+    json_t *placement = NULL;
+    json_array_foreach (placements, i, placement) {
+        const char *node = text_member(placement, "node");
+        const size_t last = last_alike(placements, i);
+        if (node[0] && !json_object_get(placed, node))
+            (void)json_object_set_new(placed, node,
+                                      json_string(pods_from(workload, i, last, arena)));
+        i = last;
+    }
+}
+
 /* Templates that are alike for the nodes would repeat the table. */
 static void write_why_not(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
                           struct buf *out)
 {
     const size_t n = json_array_size(json_object_get(job, "workloads"));
+    const bool is_per_node = strcmp(text_member(job, "kind"), "DaemonSet") == 0;
+    json_auto_t *placed = json_object();
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
+        const bool has_pods = json_integer_value(json_object_get(workload, "placed")) > 0;
+        const struct why_not why = {.role = n > 1 ? role_of(workload, arena) : "",
+                                    .placed = placed,
+                                    .takes_no_more =
+                                        has_pods && !is_per_node && is_failing(workload)};
+        add_pods_placed(placed, workload, arena);
         if (!wide && !is_failing(workload))
             continue;
-        verdict_write_table(json_object_get(workload, "nodes"), wide, arena, out);
+        verdict_write_table(json_object_get(workload, "nodes"), &why, wide, arena, out);
         if (!wide)
             return;
     }

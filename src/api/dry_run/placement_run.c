@@ -585,8 +585,7 @@ static const char *fault_of(const struct placement_run *run, struct headline *re
     else if (run->unsaved)
         *ret_headline =
             headline_new(RESULT_NOT_JUDGED, CAUSE_CLAIMS,
-                         arena_printf(arena, "The saved cluster has no %s.",
-                                      run->unsaved[0] == 'd' ? "DeviceClasses" : "ResourceClaims"));
+                         claim_answers_fault(run->query.question.devices, false, arena));
     else if (run->lacks)
         *ret_headline = headline_new(RESULT_DOES_NOT_FIT, CAUSE_MISSING,
                                      arena_printf(arena, "There is no %s.%s%s%s", run->lacks,

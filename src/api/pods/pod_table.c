@@ -43,10 +43,8 @@ static void write_requests(const json_t *pod, struct arena *arena, struct buf *o
 {
     const json_t *requests = json_object_get(pod, "requests");
     if (json_object_size(requests) > 0)
-        write_line("asks for", verdict_amounts_text(requests, arena), arena, out);
-    const json_t *models = json_object_get(pod, "gpuModels");
-    if (json_is_object(models))
-        write_line("on GPU models", model_words_text(models, arena), arena, out);
+        write_line("asks for", asks_for_all(requests, json_object_get(pod, "gpuModels"), arena),
+                   arena, out);
 }
 
 static void write_priority(const json_t *pod, struct arena *arena, struct buf *out)
@@ -282,7 +280,7 @@ void tables_write_explanation(const json_t *answer, bool wide, struct arena *are
     write_verdict(pod, arena, out);
     write_holders(answer, arena, out);
     write_facts(pod, arena, out);
-    verdict_write_table(json_object_get(answer, "nodes"), wide, arena, out);
+    verdict_write_table(json_object_get(answer, "nodes"), NULL, wide, arena, out);
     text_write_reports(json_object_get(answer, "nodes"), "node", wide, arena, out);
     if (json_is_object(json_object_get(pod, "schedulerSays")))
         buf_add_text(out, "\n");

@@ -1,4 +1,5 @@
 /* asks_for: see verdict.h. */
+#include "api/text.h"
 #include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
 #include "api/verdicts/verdict.h"
@@ -60,30 +61,63 @@ static const char *instead_of_gpus(const char *claims)
     return claims && claims[0] ? "the devices of its resource claims" : "no GPU";
 }
 
-/* "8 V100", "16 nvidia.com/gpu", "32 CPU", "128Gi" */
-static const char *asked_text(const char *resource, json_int_t n, const json_t *models,
+/* The only resource of whole GPUs, for which the models stand; NULL: none is. */
+static const char *whole_gpus(const json_t *requests)
+{
+    const char *found = NULL;
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)requests, resource, amount) {
+        if (found && headline_is_whole_gpu(resource))
+            return NULL;
+        if (headline_is_whole_gpu(resource))
+            found = resource;
+    }
+    return found;
+}
+
+/* "8 V100", "16 nvidia.com/gpu", "32 CPU", "128Gi". models "": it is not of the models. */
+static const char *asked_text(const char *resource, json_int_t n, const char *models,
                               struct arena *arena)
 {
-    const char *model = json_string_value(json_array_get(models, 0));
-    if (strcmp(resource, "cpu") == 0)
-        return headline_amount(resource, n, arena);
+    if (models[0])
+        return arena_printf(arena, "%lld %s", (long long)n, models);
     if (strcmp(resource, "memory") == 0)
         return headline_bytes(n, arena);
-    if (!model || !headline_is_whole_gpu(resource))
-        return arena_printf(arena, "%lld %s", (long long)n, resource);
-    return arena_printf(arena, "%lld %s%s", (long long)n, model,
-                        json_array_size(models) > 1 ? " or another" : "");
+    return headline_is_whole_gpu(resource) ? arena_printf(arena, "%lld %s", (long long)n, resource)
+                                           : headline_amount(resource, n, arena);
+}
+
+static const char *amounts_text(const json_t *requests, const char *models, struct arena *arena)
+{
+    const char *whole = whole_gpus(requests);
+    struct name_list shown = {.text = ""};
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)requests, resource, amount)
+        text_names_add(&shown,
+                       text_names_are_full(&shown)
+                           ? NULL
+                           : asked_text(resource, json_integer_value(amount),
+                                        resource == whole ? models : "", arena),
+                       arena);
+    return text_names(&shown, arena);
 }
 
 const char *asks_for_each(const json_t *requests, const json_t *models, struct arena *arena)
 {
-    const char *text = "";
-    const char *resource = NULL;
-    json_t *amount = NULL;
-    json_object_foreach ((json_t *)(uintptr_t)requests, resource, amount)
-        text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
-                            asked_text(resource, json_integer_value(amount), models, arena));
-    return text;
+    const char *model = json_string_value(json_array_get(models, 0));
+    const char *others = json_array_size(models) > 1 ? " or another" : "";
+    return amounts_text(requests, model ? arena_printf(arena, "%s%s", model, others) : "", arena);
+}
+
+const char *asks_for_all(const json_t *requests, const json_t *wants, struct arena *arena)
+{
+    const char *models = model_words_in_order(wants, arena);
+    const char *limits = model_words_limits(wants, arena);
+    const char *on = models[0] && !whole_gpus(requests) ? "; on " : "";
+    return arena_printf(arena, "%s%s%s%s%s", amounts_text(requests, models, arena), on,
+                        on[0] ? models : "", limits[0] ? "; " : "", limits);
 }
 
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,
@@ -91,12 +125,11 @@ const char *asks_for_text(const struct policy *policy, const struct shape_facts 
 {
     json_auto_t *amounts = asks_for_amounts(policy, facts);
     json_auto_t *wants = model_words_json(&facts->wants, arena);
-    const char *amounts_text = verdict_amounts_text(amounts, arena);
-    const char *models = model_words_in_order(wants, arena);
+    const char *instead = "";
     if (!asks_for_gpus(policy, facts) && !asks_for_accelerators(policy, facts))
-        amounts_text = arena_printf(arena, "%s%s%s", instead_of_gpus(claims),
-                                    amounts_text[0] ? ", " : "", amounts_text);
-    return arena_printf(arena, "asks for %s%s%s", amounts_text, models[0] ? "; " : "", models);
+        instead = arena_printf(arena, "%s%s", instead_of_gpus(claims),
+                               json_object_size(amounts) > 0 ? ", " : "");
+    return arena_printf(arena, "asks for %s%s", instead, asks_for_all(amounts, wants, arena));
 }
 
 const char *asks_for_lacks(const struct fit_question *question, const struct node *node,

@@ -3,6 +3,7 @@
 #include "api/text.h"
 #include "api/verdicts/verdict.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -253,6 +254,85 @@ json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rule
     for (size_t i = 0; i < claim_rules_n(rules) && claim_lookup_take_lines(lookup, 1); i++)
         (void)json_array_append_new(list, claim_json(&context, i));
     return list;
+}
+
+/* ---- in a few words ---- */
+
+#define SEVERAL "several classes"
+
+/* The class that the request names; before: that of those before it. "": none. */
+static const char *class_of_request(const struct allocate_request *request, const char *before)
+{
+    for (size_t i = 0; i < request->n_wants; i++) {
+        const char *class = request->wants[i].class_name;
+        before = !before[0] || strcmp(before, class) == 0 ? class : SEVERAL;
+    }
+    return before;
+}
+
+static const char *class_of(const struct pod_claim *claim, const char *before)
+{
+    for (size_t i = 0; i < claim->asked.n_requests; i++)
+        before = class_of_request(&claim->asked.requests[i], before);
+    return before;
+}
+
+const char *claim_answers_refusal(const struct claim_rules *rules, enum reason reason,
+                                  struct arena *arena)
+{
+    const size_t n = claim_rules_n(rules);
+    const char *class = "";
+    if (n == 0)
+        return "its resource claims find too few devices";
+    const char *first = claim_rules_claim(rules, 0)->asked.name;
+    const char *who =
+        arena_printf(arena, "its claim%s %s", n == 1 ? "" : "s", text_first(first, n, arena));
+    if (reason == REASON_CLAIM_ELSEWHERE)
+        return arena_printf(arena, "the devices of %s are out of reach", who);
+    for (size_t i = 0; i < n; i++)
+        class = class_of(claim_rules_claim(rules, i), class);
+    return arena_printf(arena, "%s find%s too few %s%sdevices", who, n == 1 ? "s" : "",
+                        strcmp(class, SEVERAL) == 0 ? "" : class,
+                        class[0] && strcmp(class, SEVERAL) != 0 ? " " : "");
+}
+
+/* "DeviceClass gpus", "ResourceClaim ml/a; did you mean b?": what is missing, without a verb. */
+static bool is_only_name(const char *fault)
+{
+    const size_t kind = strcspn(fault, " ");
+    const char *name = fault[kind] ? fault + kind + 1 : "";
+    const size_t len = strcspn(name, " ");
+    return len > 0 && (name[len] == '\0' || name[len - 1] == ';' || name[len - 1] == ',');
+}
+
+static bool ends_a_sentence(const char *text)
+{
+    return text[strlen(text) - 1] == '?';
+}
+
+/* It names a class that the saved cluster may have had. */
+static const char *unsaved_class(const struct claim_rules *rules, struct arena *arena)
+{
+    size_t i = 0;
+    while (claim_rules_claim(rules, i)->fault != REASON_CLAIM_NOT_JUDGED)
+        i++;
+    const struct pod_claim *claim = claim_rules_claim(rules, i);
+    return arena_printf(arena, "The saved cluster has no DeviceClasses; %s names %s.",
+                        claim->asked.name, class_of(claim, ""));
+}
+
+const char *claim_answers_fault(const struct claim_rules *rules, bool is_missing,
+                                struct arena *arena)
+{
+    const char *fault = claim_rules_fault(rules);
+    if (!fault[0])
+        return is_missing ? "A resource claim, template or class that it names does not exist."
+                          : "Its resource claims are not judged.";
+    if (strcmp(fault, CLAIM_LOOKUP_NO_CLASSES) == 0)
+        return unsaved_class(rules, arena);
+    if (is_missing && is_only_name(fault))
+        return arena_printf(arena, "There is no %s%s", fault, ends_a_sentence(fault) ? "" : ".");
+    return arena_printf(arena, "%c%s.", toupper((unsigned char)fault[0]), fault + 1);
 }
 
 /* ---- lines ---- */

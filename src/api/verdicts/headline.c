@@ -41,10 +41,14 @@ const char *headline_gpus(const struct shape_facts *facts, const char *resource,
     return arena_printf(arena, "%" PRId64 " GPU%s", n, n == 1 ? "" : "s");
 }
 
-static bool is_in_bytes(const char *resource)
+/* Amounts of misspelt names such as mem. Counts are hardly multiples of this. */
+#define LEAST_OF_BYTES ((int64_t)1 << 20)
+
+static bool is_in_bytes(const char *resource, int64_t n)
 {
     return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
-           strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
+           strncmp(resource, "hugepages-", strlen("hugepages-")) == 0 ||
+           (n > 0 && n % LEAST_OF_BYTES == 0);
 }
 
 /* Of a large amount, the unit in which people read it; else 1. */
@@ -52,7 +56,7 @@ static int64_t unit_of(const char *resource, int64_t n)
 {
     if (strcmp(resource, "cpu") == 0)
         return n > 10000 ? 1000 : 1;
-    if (!is_in_bytes(resource))
+    if (!is_in_bytes(resource, n))
         return 1;
     return n > INT64_C(10) << 30 ? INT64_C(1) << 30 : n > INT64_C(1) << 20 ? INT64_C(1) << 20 : 1;
 }
@@ -83,7 +87,7 @@ const char *headline_amount(const char *resource, int64_t n, struct arena *arena
         return arena_printf(arena, "%" PRId64 "m CPU", n);
     if (strcmp(resource, "cpu") == 0)
         return arena_printf(arena, "%.12g CPU", (double)n / 1000);
-    if (is_in_bytes(resource))
+    if (is_in_bytes(resource, n))
         return arena_printf(arena, "%s of %s", headline_bytes(n, arena),
                             strcmp(resource, "ephemeral-storage") == 0 ? "storage" : resource);
     if (strcmp(resource, "pods") == 0)
@@ -579,8 +583,9 @@ static void let_wanted_decide(struct teller *teller)
 }
 
 /* In few words what rejects the pod on several nodes. */
-static const char *on_many(const struct decisive_cause *found)
+static const char *on_many(const struct teller *teller)
 {
+    const struct decisive_cause *found = &teller->found;
     static const char *const SHORT[N_REASONS] = {
         [REASON_TAINT] = "a taint is not tolerated",
         [REASON_NODE_AFFINITY] = "the node affinity rules them out",
@@ -596,7 +601,7 @@ static const char *on_many(const struct decisive_cause *found)
         [REASON_POD_REPELLED] = "the anti-affinity of other pods rules them out",
     };
     if (found->cause == CAUSE_CLAIMS)
-        return "its resource claims find too few devices";
+        return claim_answers_refusal(teller->asked->devices, found->reason, teller->arena);
     return SHORT[found->reason] ? SHORT[found->reason] : reason_text(found->reason);
 }
 
@@ -623,21 +628,7 @@ static const char *sentence_of(const struct teller *teller)
         return arena_printf(teller->arena, "%s: %s.", node_name(found->node),
                             reason_text(found->reason));
     return arena_printf(teller->arena, "On %zu of %zu nodes, %s.", found->n, found->n_of,
-                        on_many(found));
-}
-
-/* "DeviceClass gpus", "ResourceClaim ml/a; did you mean b?": what is missing, without a verb. */
-static bool is_only_name(const char *fault)
-{
-    const size_t kind = strcspn(fault, " ");
-    const char *name = fault[kind] ? fault + kind + 1 : "";
-    const size_t len = strcspn(name, " ");
-    return len > 0 && (name[len] == '\0' || name[len - 1] == ';' || name[len - 1] == ',');
-}
-
-static bool ends_a_sentence(const char *text)
-{
-    return text[strlen(text) - 1] == '?';
+                        on_many(teller));
 }
 
 /* The claims themselves are at fault, on whichever node. */
@@ -648,19 +639,12 @@ static bool tell_claims(const struct headline_question *question, struct headlin
     const bool is_missing =
         has_reason(candidates, REASON_CLAIM_MISSING) || has_reason(candidates, REASON_CLAIM_CLASS);
     const bool is_unjudged = has_reason(candidates, REASON_CLAIM_NOT_JUDGED);
-    struct arena *arena = question->query->arena;
     if (!is_missing && !is_unjudged && !fault[0])
         return false;
     headline->result = is_unjudged && !is_missing ? RESULT_NOT_JUDGED : RESULT_DOES_NOT_FIT;
     headline->cause = is_missing ? CAUSE_MISSING : CAUSE_CLAIMS;
     headline->text =
-        !fault[0] ? is_missing ? "A resource claim, template or class that it names does not exist."
-                               : "Its resource claims are not judged."
-        : is_missing && is_only_name(fault)
-            ? arena_printf(arena, "There is no %s%s", fault, ends_a_sentence(fault) ? "" : ".")
-            : arena_printf(arena, "%c%s.",
-                           fault[0] >= 'a' && fault[0] <= 'z' ? fault[0] - 'a' + 'A' : fault[0],
-                           fault + 1);
+        claim_answers_fault(question->query->question.devices, is_missing, question->query->arena);
     return true;
 }
 

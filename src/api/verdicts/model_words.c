@@ -51,7 +51,8 @@ static const char *add_limits(const char *text, const json_t *wants, struct aren
         text = join(text, arena_printf(arena, "not %s", excluded), arena);
     if (memory > 0)
         text = join(
-            text, arena_printf(arena, "at least %s of memory", quantity_bytes_text(memory, bytes)),
+            text,
+            arena_printf(arena, "at least %s of GPU memory", quantity_bytes_text(memory, bytes)),
             arena);
     return text;
 }
@@ -63,11 +64,12 @@ const char *model_words_text(const json_t *wants, struct arena *arena)
 
 const char *model_words_in_order(const json_t *wants, struct arena *arena)
 {
-    const json_t *names = json_object_get(wants, "models");
-    const char *text = names_text(names, ", then ", arena);
-    if (text[0])
-        text = arena_printf(arena, "model%s %s", json_array_size(names) == 1 ? "" : "s", text);
-    return add_limits(text, wants, arena);
+    return names_text(json_object_get(wants, "models"), " or else ", arena);
+}
+
+const char *model_words_limits(const json_t *wants, struct arena *arena)
+{
+    return add_limits("", wants, arena);
 }
 
 bool model_words_exclude(const struct model_wants *wants, const struct gpu_model *model)

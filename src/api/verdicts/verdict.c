@@ -2,14 +2,15 @@
 #include "api/verdicts/verdict.h"
 #include "api/table.h"
 #include "api/text.h"
+#include "api/verdicts/headline.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "decide/claim_rules.h"
 #include "formats/json_values.h"
 #include "objects/node.h"
 #include "objects/pod.h"
-#include "types/quantity.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -204,28 +205,6 @@ const char *verdict_counts_text(const size_t counts[N_REASONS], size_t n_nodes, 
     return arena_printf(arena, "%zu of %zu nodes fit (%s)", counts[REASON_FITS], n_nodes, text);
 }
 
-/* Sizes of huge pages, and amounts of misspelt names such as mem. Counts are hardly multiples of
- * this. */
-#define LEAST_OF_BYTES ((int64_t)1 << 20)
-
-static bool is_in_bytes(const char *resource, int64_t n)
-{
-    return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
-           (n > 0 && n % LEAST_OF_BYTES == 0);
-}
-
-static const char *amount_text(const char *resource, int64_t n, struct arena *arena)
-{
-    char bytes[32];
-    if (strcmp(resource, "cpu") != 0 && is_in_bytes(resource, n))
-        return arena_printf(arena, "%s %s", quantity_bytes_text(n, bytes), resource);
-    if (strcmp(resource, "cpu") != 0)
-        return arena_printf(arena, "%lld %s", (long long)n, resource);
-    if (n % 1000 == 0)
-        return arena_printf(arena, "%lld cpu", (long long)n / 1000);
-    return arena_printf(arena, "%lldm cpu", (long long)n);
-}
-
 const char *verdict_amounts_text(const json_t *amounts, struct arena *arena)
 {
     struct name_list shown = {.text = ""};
@@ -235,7 +214,7 @@ const char *verdict_amounts_text(const json_t *amounts, struct arena *arena)
         text_names_add(&shown,
                        text_names_are_full(&shown)
                            ? NULL
-                           : amount_text(resource, json_integer_value(amount), arena),
+                           : headline_amount(resource, json_integer_value(amount), arena),
                        arena);
     return text_names(&shown, arena);
 }
@@ -268,7 +247,8 @@ static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct
 struct why_row {
     const char *why;
     struct name_list nodes;
-    int64_t lack; /* of GPUs; INT64_MAX: it is no amount */
+    const char *after; /* the pods on the first of them */
+    int64_t lack;      /* of GPUs; INT64_MAX: it is no amount */
     UT_hash_handle hh;
 };
 
@@ -376,7 +356,7 @@ static int compare_worth(const void *a, const void *b)
     return left->i < right->i ? -1 : 1;
 }
 
-static size_t refused_by_worth(const json_t *nodes, struct arena *arena,
+static size_t refused_by_worth(const json_t *nodes, const struct why_not *of, struct arena *arena,
                                struct refused_node **ret_items)
 {
     struct refused_node *items = ARENA_ARRAY(arena, struct refused_node, json_array_size(nodes));
@@ -384,7 +364,7 @@ static size_t refused_by_worth(const json_t *nodes, struct arena *arena,
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (nodes, i, node) {
-        if (!fits(node)) {
+        if (!fits(node) || of->takes_no_more) {
             items[n] = (struct refused_node){node, gpu_worth(text_member(node, "model")), n};
             n++;
         }
@@ -394,36 +374,58 @@ static size_t refused_by_worth(const json_t *nodes, struct arena *arena,
     return n;
 }
 
-static struct why_row *collect_refusals(const json_t *nodes, bool wide, struct arena *arena)
+static void add_node(struct why_row *refusal, const char *name, const char *after, bool wide,
+                     struct arena *arena)
+{
+    struct name_list *nodes = &refusal->nodes;
+    if (nodes->n == 0)
+        refusal->after = after;
+    if (nodes->n < WHICH_SHOWN || wide)
+        nodes->text = arena_printf(arena, "%s%s%s", nodes->text, nodes->n > 0 ? ", " : "", name);
+    nodes->n++;
+}
+
+static struct why_row *collect_refusals(const json_t *nodes, const struct why_not *of, bool wide,
+                                        struct arena *arena)
 {
     struct why_row *refusals = NULL;
     struct refused_node *refused = NULL;
-    const size_t n = refused_by_worth(nodes, arena, &refused);
+    const size_t n = refused_by_worth(nodes, of, arena, &refused);
     for (size_t i = 0; i < n; i++) {
         const json_t *node = refused[i].json;
-        const char *why = text_one_line(why_text(node, arena), arena);
+        const char *why =
+            fits(node) ? "takes no more" : text_one_line(why_text(node, arena), arena);
         struct why_row *refusal = find_refusal(&refusals, why, arena);
         const char *name = text_member(node, "node");
-        if (strstr(why, " lacking") || strstr(why, "quota leaves"))
+        if (strstr(why, " lacking") || strstr(why, "quota leaves") || fits(node))
             refusal->lack = lacking_gpus(node);
-        if (refusal->nodes.n < WHICH_SHOWN || wide)
-            refusal->nodes.text = arena_printf(arena, "%s%s%s", refusal->nodes.text,
-                                               refusal->nodes.n > 0 ? ", " : "", name);
-        refusal->nodes.n++;
+        add_node(refusal, name, text_member(of->placed, name), wide, arena);
     }
     HASH_SORT(refusals, compare_refusals);
     return refusals;
 }
 
-static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
+/* "WHY NOT ELSEWHERE (WORKER)" */
+static const char *why_heading(const char *role, struct arena *arena)
 {
-    static const char *const HEADINGS[] = {"NODES", "WHY NOT ELSEWHERE", "WHICH", NULL};
-    struct why_row *refusals = collect_refusals(nodes, wide, arena);
-    struct table *table = table_new(arena, wide, HEADINGS);
+    char *text = arena_strdup(arena, role);
+    for (char *at = text; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return text[0] ? arena_printf(arena, "WHY NOT ELSEWHERE (%s)", text) : "WHY NOT ELSEWHERE";
+}
+
+static void write_refusals(const json_t *nodes, const struct why_not *of, bool wide,
+                           struct arena *arena, struct buf *out)
+{
+    const char *const headings[] = {"NODES", why_heading(of->role, arena), "WHICH", NULL};
+    struct why_row *refusals = collect_refusals(nodes, of, wide, arena);
+    struct table *table = table_new(arena, wide, headings);
     if (!refusals)
         return;
     for (const struct why_row *refusal = refusals; refusal; refusal = refusal->hh.next) {
         const char *which = refusal->nodes.text;
+        if (refusal->nodes.n == 1 && refusal->after[0])
+            which = arena_printf(arena, "%s, after %s", which, refusal->after);
         if (refusal->nodes.n > WHICH_SHOWN && !wide)
             which = arena_printf(arena, "%s, +%zu", which, refusal->nodes.n - WHICH_SHOWN);
         table_add(table, (const char *[]){arena_printf(arena, "%zu", refusal->nodes.n),
@@ -434,10 +436,12 @@ static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, 
     HASH_CLEAR(hh, refusals);
 }
 
-void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
+void verdict_write_table(const json_t *nodes, const struct why_not *of, bool wide,
+                         struct arena *arena, struct buf *out)
 {
+    static const struct why_not NOTHING = {.role = ""};
     json_auto_t *list = json_unpacked(nodes);
     if (wide)
         write_fitting_nodes(list, arena, out);
-    write_refusals(list, wide, arena, out);
+    write_refusals(list, of ? of : &NOTHING, wide, arena, out);
 }

@@ -42,11 +42,18 @@ json_t *verdict_list(const struct pod_query *query, const struct candidates *can
 const char *verdict_counts_text(const size_t counts[N_REASONS], size_t n_nodes,
                                 struct arena *arena);
 
-/* "2 nvidia.com/gpu, 1500m cpu, 3Gi memory", shortened with the number of the rest. */
+/* "2 GPUs, 1.5 CPU, 3Gi of memory", shortened with the number of the rest. */
 const char *verdict_amounts_text(const json_t *amounts, struct arena *arena);
+/* Of pods of a workload of which some have been placed since the nodes were judged. */
+struct why_not {
+    const char *role;     /* of the pods that do not fit; "": all are of one */
+    const json_t *placed; /* by node, the first of the workload's pods there: "Master 0" */
+    bool takes_no_more;   /* what fitted before is full now, or ruled out by these pods */
+};
 /* Writes the nodes that do not fit, a row for each reason, after an empty line; before them, if
- * wide, those that fit. */
-void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out);
+ * wide, those that fit. of NULL: none of its pods has been placed. */
+void verdict_write_table(const json_t *nodes, const struct why_not *of, bool wide,
+                         struct arena *arena, struct buf *out);
 
 /* ---- claim answers ---- */
 /* What each request of a pod's resource claims may get in the cluster, which terms of selectors
@@ -59,6 +66,14 @@ json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rule
 void claim_answers_write(const json_t *answers, size_t indent, struct arena *arena,
                          struct buf *out);
 
+/* "its claim two-h100 finds too few gpu.nvidia.com devices": in a few words, of the reason. */
+const char *claim_answers_refusal(const struct claim_rules *rules, enum reason reason,
+                                  struct arena *arena);
+/* What keeps them off all nodes, as a sentence: "The saved cluster has no DeviceClasses; two-h100
+ * names gpu.nvidia.com." */
+const char *claim_answers_fault(const struct claim_rules *rules, bool is_missing,
+                                struct arena *arena);
+
 /* ---- what one pod asks for, as JSON and as a sentence ---- */
 
 /* Amounts by resource, in the resource's unit (struct amount): first the GPUs. Omits "pods",
@@ -66,10 +81,11 @@ void claim_answers_write(const json_t *answers, size_t indent, struct arena *are
 json_t *asks_for_amounts(const struct policy *policy, const struct shape_facts *facts);
 /* {accept, exclude, minMemory}, each only if the pod says so. */
 json_t *asks_for_models(const struct model_wants *wants, struct arena *arena);
-/* "8 V100, 32 CPU, 128Gi": the amounts, with the names of the models. */
+/* "8 V100 or another, 32 CPU, 128Gi": for a cell. models: their names. Long lists are shortened. */
 const char *asks_for_each(const json_t *requests, const json_t *models, struct arena *arena);
-/* "asks for 4 nvidia.com/gpu, 8 cpu, 64Gi memory; models H100-80GB, then A100". Long lists are
- * shortened. claims: as in pod_facts. */
+/* "4 H100-80GB or else A100, 8 CPU, 64Gi; not K80": all that is asked. wants: model_words_json() */
+const char *asks_for_all(const json_t *requests, const json_t *wants, struct arena *arena);
+/* "asks for 8 V100, 32 CPU, 128Gi", "asks for no GPU, 1 CPU". claims: as in pod_facts. */
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,
                           const char *claims, struct arena *arena);
 /* "2 GPUs, 8 CPU and 20Gi of memory": what the node lacks for one more pod; NULL: nothing. */

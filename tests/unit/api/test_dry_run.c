@@ -338,7 +338,7 @@ static void test_table(void **state)
 {
     static const char EXPECTED[] =
         "FITS  Deployment ml/web: 2 of 2 pods\n"
-        "      1 more would fit. Asks for 2 nvidia.com/gpu, 1 cpu, 1Gi memory.\n"
+        "      1 more would fit. Asks for 2 nvidia.com/gpu, 1 CPU, 1Gi.\n"
         "\n"
         "PODS   GOES TO  ASKS FOR, EACH\n"
         "Pod 0  a100-1   2 nvidia.com/gpu, 1 CPU, 1Gi\n"

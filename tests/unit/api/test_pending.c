@@ -313,7 +313,7 @@ static void test_the_tables(void **state)
                 (const char *[]){
                     "3 pods of 3 workloads wait for 8 GPUs\n\nDOES NOT FIT  Pod ml/wide",
                     "\n              No node has 6 GPUs free; a lacks 3.\n", "\nWhat would help",
-                    "  asks for        6 nvidia.com/gpu, 1 cpu\n", "  priority        7 (high)\n",
+                    "  asks for        6 nvidia.com/gpu, 1 CPU\n", "  priority        7 (high)\n",
                     "  kube-scheduler says: 0/3 nodes", "\n\nFITS  Pod ml/alike",
                     "\n\nFITS  Pod ml/small", "  fits on         a, b\n", NULL});
     ask->path = "/v1/pods/ml/wide/explain";
@@ -332,7 +332,7 @@ static void test_hostile_text_stays_on_its_line(void **state)
                   SAYS("R", "\"x\\n\\nml/fake: fits\\e[31m\\x7f\\u009b31m \\u00e9\"")));
     check_parts(table_of(ask, api_pending),
                 (const char *[]){"1 pod of 1 workload waits for 1 GPU\n\nDOES NOT FIT  Pod ml/p\n",
-                                 "  asks for        1 nvidia.com/gpu, 1 cpu\n",
+                                 "  asks for        1 nvidia.com/gpu, 1 CPU\n",
                                  "  kube-scheduler says: x  ml/fake: fits [31m  31m é\n", NULL});
 }
 
