@@ -1,5 +1,9 @@
 """The changes that would let a workload fit, for a dry run and for a pending pod: nodes with exactly one obstacle."""
 
+import json
+import random
+import re
+
 import pytest
 from objects import GPU, annotated, node, pod
 from test_verdicts import REQUIRED, SPREAD, annotate, fits, jobs_of, kinds_that_help, limits, of_kind, template_of
@@ -239,3 +243,54 @@ def test_only_nodes_with_the_resource_decide(service, models, asks, text):
     limits(template).update(asks)
     (job,) = jobs_of(service, of_kind("Deployment", "web", template, replicas=1))
     assert job["verdict"]["text"] == text
+
+
+# ---- few words ----
+
+MODELS = ["H100", "A100", "T4"]
+SIZES = {"cpu": ["1", "900"], "memory": ["1Gi", "1500Mi", "9Ti"], "ephemeral-storage": ["1Gi", "9Ti"], "hugepages-2Mi": ["0", "1Gi"], "rdma/hca": ["0", "1"]}
+# The headline has at most 20 words, and so many of them in the sentence (test_verdicts.py), names apart.
+WORDS = 14
+
+
+def random_policy(dice):
+    """Five quotas of some of ten limits: of all models or one, of a resource, guaranteed or lent."""
+
+    def limit():
+        borrow = {"limit": dice.randrange(3), "maxPriority": 0}
+        return dice.choice([dice.randrange(9), {"limit": dice.randrange(9), "borrow": borrow}])
+
+    def limits():
+        chosen = [{**({"resource": name} if name else {}), "total": limit(), "models": {model: limit() for model in MODELS if dice.random() < 0.5}} for name in (None, GPU, "nvidia.com/mig-1g.5gb") if dice.random() < 0.6]
+        return chosen or [{"total": limit()}]
+
+    quotas = [{"name": f"q{i}", "namespaces": ["ml", "ml-training"], "limits": limits()} for i in range(dice.randrange(1, 6))]
+    return json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "quotas": quotas})
+
+
+def random_workload(dice, i):
+    amounts = {dice.choice([GPU, GPU, "nvidia.com/mig-1g.5gb"]): dice.choice(["1", "2", "4", "9"])}
+    amounts |= {name: dice.choice(sizes) for name, sizes in SIZES.items() if dice.random() < 0.5}
+    asking = annotated(f"p{i}", **({"models": ", ".join(dice.sample(MODELS, dice.randrange(1, 4)))} if dice.random() < 0.5 else {}))
+    asking["spec"] = {"containers": [{"name": "c", "resources": {"limits": amounts}}]}
+    replicas = dice.choice([{"kind": "Deployment", "replicas": 3}, {"kind": "DaemonSet"}])
+    return asking if dice.random() < 0.5 else of_kind(name=f"d{i}", template=asking, **replicas)
+
+
+def words_of(text):
+    """Without names: of nodes, quotas, models and resources."""
+    words = [word.strip(".,;:") for word in text.split()]
+    names = {*MODELS, "rdma/hca", "hugepages-2Mi", "nvidia.com/mig-1g.5gb", GPU}
+    return [word for word in words if word not in names and not re.fullmatch(r"[nq]\d", word)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_verdicts_have_few_words_whatever_is_lacking(start_over, write, seed):
+    dice = random.Random(seed)
+    amounts = {"cpu": "64", "memory": "64Gi", "ephemeral-storage": "99Gi", "pods": "99"}
+    there = [node(f"n{i}", 8, model, status={"allocatable": {**amounts, GPU: "8"}}) for i, model in enumerate(MODELS)]
+    there.append(node("n3", None, "H100-MIG-1g.5gb", status={"allocatable": {**amounts, "nvidia.com/mig-1g.5gb": "7"}}))
+    service = start_over(*there, options=["--config", write("policy.yaml", random_policy(dice))])
+    texts = [job["verdict"]["text"] for i in range(60) for job in service.post("/v1/dry-run", random_workload(dice, i)).json()["jobs"]]
+    assert [text for text in texts if len(words_of(text)) > WORDS] == []
+    assert any(re.search(r"leaves|lacks", text) for text in texts)

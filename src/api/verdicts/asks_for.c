@@ -3,8 +3,11 @@
 #include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
 #include "api/verdicts/verdict.h"
+#include "base/mem.h"
+#include "decide/quota.h"
 #include "types/policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void set(json_t *object, const char *key, json_t *value)
@@ -132,25 +135,48 @@ const char *asks_for_text(const struct policy *policy, const struct shape_facts 
     return arena_printf(arena, "asks for %s%s", instead, asks_for_all(amounts, wants, arena));
 }
 
-const char *asks_for_lacks(const struct fit_question *question, const struct node *node,
-                           struct arena *arena)
+/* Of a sentence of 14 words: "x lacks ..." */
+#define WORDS_OF_LACKS ((size_t)13)
+/* The same: "x and 2 more: ..." */
+#define WORDS_OF_REASON ((size_t)11)
+
+static size_t lacks_of(const struct fit_question *question, const struct node *node,
+                       struct arena *arena, const char ***ret_texts)
 {
     const struct pod_shape *shape = question->shape;
-    const char *text = "";
-    const char *last = NULL;
+    const char **texts = ARENA_ARRAY(arena, const char *, shape->n_needs);
+    size_t n = 0;
     for (size_t i = 0; i < shape->n_needs; i++) {
-        const struct need *need = &shape->needs[i];
-        const int64_t lack = fit_lack(node, question, need);
-        if (lack == 0)
-            continue;
-        if (last)
-            text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "", last);
-        last = headline_amount(need->resource->name, headline_round_up(need->resource->name, lack),
-                               arena);
+        const char *name = shape->needs[i].resource->name;
+        const int64_t lack = fit_lack(node, question, &shape->needs[i]);
+        if (lack > 0)
+            texts[n++] = headline_amount(name, headline_round_up(name, lack), arena);
     }
-    if (!last)
-        return NULL;
-    return text[0] ? arena_printf(arena, "%s and %s", text, last) : last;
+    *ret_texts = texts;
+    return n;
+}
+
+const char *asks_for_lacks(const struct fit_question *question, const struct node *node,
+                           size_t *words, struct arena *arena)
+{
+    const char **texts = NULL;
+    const size_t n = lacks_of(question, node, arena, &texts);
+    const char *text = NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_last = i + 1 == n; /* else there is "+1" behind it */
+        const size_t cost = headline_count_words(texts[i]);
+        if (text && used + cost + 1 > *words) {
+            text = arena_printf(arena, "%s, +%zu", text, n - i);
+            used++;
+            break;
+        }
+        used += cost + (text && is_last);
+        text =
+            text ? arena_printf(arena, is_last ? "%s and %s" : "%s, %s", text, texts[i]) : texts[i];
+    }
+    *words = used;
+    return text;
 }
 
 const char *asks_for_refusal(const struct pod_query *query, const struct node *node,
@@ -158,11 +184,112 @@ const char *asks_for_refusal(const struct pod_query *query, const struct node *n
 {
     const enum verdict_cause cause = cause_of_reason(reason, node, &query->question.shape->facts);
     const bool is_amount = cause == CAUSE_RESOURCES || cause == CAUSE_FREE_GPUS;
-    const char *lacks =
-        is_amount && n_more == 0 ? asks_for_lacks(&query->question, node, query->arena) : NULL;
+    size_t words = WORDS_OF_LACKS;
+    const char *lacks = is_amount && n_more == 0
+                            ? asks_for_lacks(&query->question, node, &words, query->arena)
+                            : NULL;
     const char *others = n_more > 0 ? arena_printf(query->arena, " and %zu more", n_more) : "";
     if (lacks)
         return arena_printf(query->arena, "%s lacks %s.", node_name(node), lacks);
-    return arena_printf(query->arena, "%s%s: %s.", node_name(node), others,
-                        verdict_message(query, node, reason));
+    const char *message = verdict_message(query, node, reason);
+    if (headline_count_words(message) > WORDS_OF_REASON)
+        message = headline_reason(&query->question, reason, query->arena);
+    return arena_printf(query->arena, "%s%s: %s.", node_name(node), others, message);
+}
+
+/* ---- what quotas leave ---- */
+
+static int compare_shorts(const void *a, const void *b)
+{
+    const struct quota_short *x = a;
+    const struct quota_short *y = b;
+    const int64_t left[] = {x->left > 0 ? x->left : 0, y->left > 0 ? y->left : 0};
+    if (left[0] != left[1])
+        return left[0] < left[1] ? -1 : 1;
+    if (!x->limit->model != !y->limit->model)
+        return x->limit->model ? -1 : 1;
+    return (x->next > y->next) - (x->next < y->next);
+}
+
+/* All limits that one more pod breaks on the node. Those that leave least come first. */
+static size_t shorts_of(const struct fit_question *asked, const struct node *node,
+                        struct arena *arena, struct quota_short **ret_shorts)
+{
+    struct quota_short lack = {0};
+    size_t n = 0;
+    while (quota_next_short(asked->quota, node, &lack))
+        n++;
+    struct quota_short *shorts = ARENA_ARRAY(arena, struct quota_short, n);
+    lack = (struct quota_short){0};
+    for (size_t i = 0; i < n && quota_next_short(asked->quota, node, &lack); i++)
+        shorts[i] = lack;
+    if (n > 1)
+        qsort(shorts, n, sizeof *shorts, compare_shorts);
+    *ret_shorts = shorts;
+    return n;
+}
+
+/* Those of one quota follow each other; the first decides. */
+static void group_by_quota(struct quota_short *shorts, size_t n)
+{
+    for (size_t n_done = 0; n_done < n;) {
+        const struct quota *quota = shorts[n_done++].quota;
+        for (size_t i = n_done; i < n; i++) {
+            const struct quota_short lack = shorts[i];
+            if (lack.quota != quota)
+                continue;
+            memmove(&shorts[n_done + 1], &shorts[n_done], (i - n_done) * sizeof *shorts);
+            shorts[n_done++] = lack;
+        }
+    }
+}
+
+const char *asks_for_quotas(const struct fit_question *question, const struct node *node,
+                            size_t *words, int64_t *ret_most, struct arena *arena)
+{
+    struct quota_short *shorts = NULL;
+    const size_t n = shorts_of(question, node, arena, &shorts);
+    const char *text = NULL;
+    size_t used = 0;
+    group_by_quota(shorts, n);
+    for (size_t i = 0; i < n; i++)
+        *ret_most = shorts[i].need > *ret_most ? shorts[i].need : *ret_most;
+    for (size_t i = 0; i < n; i++) {
+        const struct quota_short *lack = &shorts[i];
+        const bool is_new = i == 0 || lack->quota != shorts[i - 1].quota;
+        const bool is_brief = shorts[0].quota != shorts[n - 1].quota;
+        const char *left = headline_limit(lack->limit, lack->borrows, is_brief,
+                                          lack->left > 0 ? lack->left : 0, arena);
+        const size_t cost = headline_count_words(left) + !is_new -
+                            (lack->limit->model ? headline_count_words(lack->limit->model) : 0);
+        if (text && used + cost + (i + 1 < n) > *words) {
+            text = arena_printf(arena, "%s, +%zu", text, n - i);
+            used++;
+            break;
+        }
+        used += cost;
+        text = !text    ? arena_printf(arena, "Quota %s leaves %s", lack->quota->name, left)
+               : is_new ? arena_printf(arena, "%s, %s %s", text, lack->quota->name, left)
+                        : arena_printf(arena, "%s and %s", text, left);
+    }
+    *words = used;
+    return text;
+}
+
+json_t *asks_for_quotas_json(const struct fit_question *question, const struct node *node)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct quota_short *shorts = NULL;
+    const size_t n = shorts_of(question, node, arena, &shorts);
+    json_t *list = n > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct quota_short *lack = &shorts[i];
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:b, s:I, s:I}", "quota", lack->quota->name,
+                            "resource", lack->limit->resource ? lack->limit->resource : "", "model",
+                            lack->limit->model ? lack->limit->model : "", "borrows", lack->borrows,
+                            "left", (json_int_t)(lack->left > 0 ? lack->left : 0), "asks",
+                            (json_int_t)lack->need));
+    }
+    return list;
 }

@@ -9,7 +9,6 @@
 #include "types/quantity.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- words ---- */
@@ -79,6 +78,14 @@ const char *headline_bytes(int64_t n, struct arena *arena)
     if (n > unit && n % unit != 0 && n % (unit / 8) == 0)
         return arena_printf(arena, "%.12gGi", (double)n / (double)unit);
     return arena_strdup(arena, quantity_bytes_text(n, text));
+}
+
+size_t headline_count_words(const char *text)
+{
+    size_t n = text[0] != '\0';
+    for (; *text; text++)
+        n += *text == ' ';
+    return n;
 }
 
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena)
@@ -251,105 +258,65 @@ static const char *total_sentence(const struct teller *teller)
         node_name(teller->found.node), there->allocatable);
 }
 
-const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
+const char *headline_limit(const struct quota_limit *limit, bool borrows, bool is_brief, int64_t n,
                            struct arena *arena)
 {
     const char *end = borrows ? " to borrow" : "";
+    const char *all = is_brief ? "" : " in all";
     if (limit->model)
         return arena_printf(arena, "%" PRId64 " %s%s", n, limit->model, end);
-    return arena_printf(arena, "%" PRId64 " GPU%s in all%s", n, n == 1 ? "" : "s", end);
+    if (limit->resource && !headline_is_whole_gpu(limit->resource))
+        return arena_printf(arena, "%" PRId64 " %s%s%s", n, limit->resource, all, end);
+    return arena_printf(arena, "%" PRId64 " GPU%s%s%s", n, n == 1 ? "" : "s", all, end);
 }
 
-static int compare_shorts(const void *a, const void *b)
-{
-    const struct quota_short *x = a;
-    const struct quota_short *y = b;
-    const int64_t left[] = {x->left > 0 ? x->left : 0, y->left > 0 ? y->left : 0};
-    if (left[0] != left[1])
-        return left[0] < left[1] ? -1 : 1;
-    if (!x->limit->model != !y->limit->model)
-        return x->limit->model ? -1 : 1;
-    return (x->next > y->next) - (x->next < y->next);
-}
-
-/* All limits that one more pod breaks on the node. Those that leave least come first. */
-static size_t shorts_of(const struct fit_question *asked, const struct node *node,
-                        struct arena *arena, const struct quota_short **ret_shorts)
-{
-    struct quota_short lack = {0};
-    size_t n = 0;
-    while (quota_next_short(asked->quota, node, &lack))
-        n++;
-    struct quota_short *shorts = ARENA_ARRAY(arena, struct quota_short, n);
-    lack = (struct quota_short){0};
-    for (size_t i = 0; i < n && quota_next_short(asked->quota, node, &lack); i++)
-        shorts[i] = lack;
-    if (n > 1)
-        qsort(shorts, n, sizeof *shorts, compare_shorts);
-    *ret_shorts = shorts;
-    return n;
-}
-
-static const char *short_text(const struct quota_short *lack, bool is_brief, struct arena *arena)
-{
-    const int64_t left = lack->left > 0 ? lack->left : 0;
-    if (is_brief && !lack->limit->model && !lack->borrows)
-        return arena_printf(arena, "%" PRId64 " GPU%s", left, left == 1 ? "" : "s");
-    return headline_limit(lack->limit, lack->borrows, left, arena);
-}
-
-/* "4 H100 and 7 GPUs in all": of the quota of shorts[at]; of several quotas without "in all". "":
- * it is that of one before. */
-static const char *left_text(const struct quota_short *shorts, size_t n, size_t at,
-                             struct arena *arena)
-{
-    const struct quota *quota = shorts[at].quota;
-    const char *text = "";
-    bool is_only = true;
-    for (size_t i = 0; i < n; i++)
-        is_only = is_only && shorts[i].quota == quota;
-    for (size_t i = 0; i < n; i++) {
-        if (shorts[i].quota != quota)
-            continue;
-        if (i < at)
-            return "";
-        text = arena_printf(arena, "%s%s%s", text, text[0] ? " and " : "",
-                            short_text(&shorts[i], !is_only, arena));
-    }
-    return text;
-}
+/* The words of a sentence, names apart, and what is left for amounts beside the others. */
+#define WORDS 14
+#define WORDS_OF_QUOTA (WORDS - 6)
+#define WORDS_OF_BOTH (WORDS - 3)
 
 static const char *quota_sentence(const struct teller *teller)
 {
-    const struct quota_short *shorts = NULL;
-    struct arena *arena = teller->arena;
-    const size_t n = shorts_of(teller->asked, teller->found.node, arena, &shorts);
-    const char *text = "";
+    size_t words = WORDS_OF_QUOTA;
     int64_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const char *left = left_text(shorts, n, i, arena);
-        const char *begin = text[0] ? ", " : "Quota ";
-        if (left[0])
-            text = arena_printf(arena, "%s%s%s%s%s", text, begin, shorts[i].quota->name,
-                                text[0] ? " " : " leaves ", left);
-        most = shorts[i].need > most ? shorts[i].need : most;
-    }
-    return text[0] ? arena_printf(arena, "%s; it asks for %" PRId64 ".", text, most) : NULL;
+    const char *text =
+        asks_for_quotas(teller->asked, teller->found.node, &words, &most, teller->arena);
+    return text ? arena_printf(teller->arena, "%s; it asks for %" PRId64 ".", text, most) : NULL;
+}
+
+/* What quotas and the node lack. */
+static const char *both_sentence(const struct teller *teller)
+{
+    const char *node = node_name(teller->found.node);
+    size_t of_quota = WORDS_OF_QUOTA;
+    size_t of_node = WORDS;
+    int64_t most = 0;
+    const char *quota =
+        asks_for_quotas(teller->asked, teller->found.node, &of_quota, &most, teller->arena);
+    const char *lacks = asks_for_lacks(teller->asked, teller->found.node, &of_node, teller->arena);
+    if (of_quota + of_node + 2 <= WORDS_OF_QUOTA)
+        return arena_printf(teller->arena, "%s; it asks for %" PRId64 ". %s lacks %s, too.", quota,
+                            most, node, lacks);
+    of_quota = WORDS_OF_BOTH / 2 + 1;
+    quota = asks_for_quotas(teller->asked, teller->found.node, &of_quota, &most, teller->arena);
+    of_node = WORDS_OF_BOTH - of_quota;
+    lacks = asks_for_lacks(teller->asked, teller->found.node, &of_node, teller->arena);
+    return arena_printf(teller->arena, "%s; %s lacks %s.", quota, node, lacks);
 }
 
 /* All that the nearest node lacks, and what quotas lack there. */
 static const char *amounts_sentence(const struct teller *teller)
 {
-    const char *lacks = asks_for_lacks(teller->asked, teller->found.node, teller->arena);
+    const bool is_next = teller->question->is_next;
+    size_t words = is_next ? WORDS - 6 : WORDS - 4;
+    const char *lacks = asks_for_lacks(teller->asked, teller->found.node, &words, teller->arena);
     const char *quota = quota_sentence(teller);
-    if (!lacks || (quota && teller->question->is_next))
+    if (!lacks || (quota && is_next))
         return quota;
     if (quota)
-        return arena_printf(teller->arena, "%s %s lacks %s, too.", quota,
-                            node_name(teller->found.node), lacks);
-    return arena_printf(teller->arena, "The nearest node%s, %s, lacks %s.",
-                        teller->question->is_next ? " for the next" : "",
-                        node_name(teller->found.node), lacks);
+        return both_sentence(teller);
+    return arena_printf(teller->arena, "The nearest %s, %s, lacks %s.",
+                        is_next ? "for the next" : "node", node_name(teller->found.node), lacks);
 }
 
 static const struct taint *untolerated(const struct node *node, const struct shape_facts *facts)
@@ -582,27 +549,27 @@ static void let_wanted_decide(struct teller *teller)
         teller->found = nearest;
 }
 
-/* In few words what rejects the pod on several nodes. */
-static const char *on_many(const struct teller *teller)
+const char *headline_reason(const struct fit_question *question, enum reason reason,
+                            struct arena *arena)
 {
-    const struct decisive_cause *found = &teller->found;
     static const char *const SHORT[N_REASONS] = {
         [REASON_TAINT] = "a taint is not tolerated",
-        [REASON_NODE_AFFINITY] = "the node affinity rules them out",
+        [REASON_NODE_AFFINITY] = "the node affinity rules it out",
+        [REASON_GANG_PLACE] = "its group has another place for it",
         [REASON_SHAPE_TRAP] = "such pods were just rejected",
         [REASON_MODEL_NOT_WANTED] = "the GPU model is another",
         [REASON_GPU_MEMORY] = "the GPUs have too little memory",
         [REASON_QUOTA] = "a quota leaves too few GPUs",
         [REASON_GPU_NOMINATED] = "free GPUs are kept for another pod",
         [REASON_QUOTA_CLAIMED] = "pods being bound claim the quota",
-        [REASON_TOPOLOGY_SPREAD] = "topology spread constraints rule them out",
+        [REASON_TOPOLOGY_SPREAD] = "topology spread constraints rule it out",
         [REASON_POD_AFFINITY] = "its pod affinity selects no pod near",
-        [REASON_POD_ANTI_AFFINITY] = "its pod anti-affinity rules them out",
-        [REASON_POD_REPELLED] = "the anti-affinity of other pods rules them out",
+        [REASON_POD_ANTI_AFFINITY] = "its pod anti-affinity rules it out",
+        [REASON_POD_REPELLED] = "the anti-affinity of other pods rules it out",
     };
-    if (found->cause == CAUSE_CLAIMS)
-        return claim_answers_refusal(teller->asked->devices, found->reason, teller->arena);
-    return SHORT[found->reason] ? SHORT[found->reason] : reason_text(found->reason);
+    if (reason_is_of_claims(reason) && question->devices)
+        return claim_answers_refusal(question->devices, reason, arena);
+    return SHORT[reason] ? SHORT[reason] : reason_text(reason);
 }
 
 static const char *sentence_of(const struct teller *teller)
@@ -626,9 +593,9 @@ static const char *sentence_of(const struct teller *teller)
         return text;
     if (found->is_alone)
         return arena_printf(teller->arena, "%s: %s.", node_name(found->node),
-                            reason_text(found->reason));
+                            headline_reason(teller->asked, found->reason, teller->arena));
     return arena_printf(teller->arena, "On %zu of %zu nodes, %s.", found->n, found->n_of,
-                        on_many(teller));
+                        headline_reason(teller->asked, found->reason, teller->arena));
 }
 
 /* The claims themselves are at fault, on whichever node. */
@@ -738,26 +705,6 @@ static int64_t gpus_of(const struct pod_shape *shape, int64_t n)
     return sum;
 }
 
-/* NULL: no quota decides. */
-static json_t *shorts_json(const struct headline *headline, const struct fit_question *question)
-{
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct quota_short *shorts = NULL;
-    const bool decides = headline->cause == CAUSE_QUOTA && headline->node;
-    const size_t n = decides ? shorts_of(question, headline->node, arena, &shorts) : 0;
-    json_t *list = n > 0 ? json_array() : NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct quota_short *lack = &shorts[i];
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:b, s:I, s:I}", "quota", lack->quota->name,
-                            "resource", lack->limit->resource ? lack->limit->resource : "", "model",
-                            lack->limit->model ? lack->limit->model : "", "borrows", lack->borrows,
-                            "left", (json_int_t)(lack->left > 0 ? lack->left : 0), "asks",
-                            (json_int_t)lack->need));
-    }
-    return list;
-}
-
 json_t *headline_json(const struct headline *headline, const struct fit_question *question,
                       int64_t n_missing)
 {
@@ -769,5 +716,7 @@ json_t *headline_json(const struct headline *headline, const struct fit_question
                      headline->text, "node", headline->node ? node_name(headline->node) : "",
                      "lacks", lacks, "missing", "pods", (json_int_t)n_missing, "gpus",
                      (json_int_t)gpus_of(question->shape, n_missing), "quotas",
-                     shorts_json(headline, question));
+                     headline->cause == CAUSE_QUOTA && headline->node
+                         ? asks_for_quotas_json(question, headline->node)
+                         : NULL);
 }

@@ -40,6 +40,9 @@ struct headline_question {
 struct headline headline_of(const struct headline_question *question);
 /* The same without judging the candidates again. */
 struct headline headline_of_judged(const struct headline_question *question);
+/* In at most nine words what rejects the pod on a node, or on several. */
+const char *headline_reason(const struct fit_question *question, enum reason reason,
+                            struct arena *arena);
 /* Of a workload without pods, of which one would not fit: a name that is misspelt is a mistake, and
  * all else fits. */
 struct headline headline_of_none(const struct headline_question *question);
@@ -65,8 +68,9 @@ bool headline_chooses_labels(const struct shape_facts *facts);
  * most of them on one node. */
 int64_t headline_gpus_there(const struct candidates *candidates,
                             const struct fit_question *question, int64_t *ret_most);
-/* "4 H100", "7 GPUs in all", "4 H100 to borrow": so many under the limit. */
-const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
+/* "4 H100", "7 GPUs in all", "4 H100 to borrow": so many under the limit; brief: without "in all".
+ */
+const char *headline_limit(const struct quota_limit *limit, bool borrows, bool is_brief, int64_t n,
                            struct arena *arena);
 /* Whether its units are GPUs, and not slices or shares. */
 bool headline_is_whole_gpu(const char *resource);
@@ -75,6 +79,7 @@ int64_t headline_round_down(const char *resource, int64_t n);
 int64_t headline_round_up(const char *resource, int64_t n);
 /* "64Gi", "62.5Gi" */
 const char *headline_bytes(int64_t n, struct arena *arena);
+size_t headline_count_words(const char *text);
 /* "8 CPU", "8.5 CPU", "500m CPU", "64Gi of memory" */
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena);
 

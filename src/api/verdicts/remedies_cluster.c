@@ -369,7 +369,8 @@ static bool raise_quota(struct remedy_search *search)
         return false;
     for (size_t i = 0; i < end.n_raised; i++) {
         const struct raised_limit *raised = &end.raised[i];
-        const char *limit = headline_limit(raised->limit, raised->borrows, raised->gpus, arena);
+        const char *limit =
+            headline_limit(raised->limit, raised->borrows, false, raised->gpus, arena);
         const bool is_same = i > 0 && raised->quota == end.raised[i - 1].quota;
         is_one = is_one && (i == 0 || is_same);
         if (!is_same)

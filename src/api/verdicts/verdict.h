@@ -88,9 +88,17 @@ const char *asks_for_all(const json_t *requests, const json_t *wants, struct are
 /* "asks for 8 V100, 32 CPU, 128Gi", "asks for no GPU, 1 CPU". claims: as in pod_facts. */
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,
                           const char *claims, struct arena *arena);
-/* "2 GPUs, 8 CPU and 20Gi of memory": what the node lacks for one more pod; NULL: nothing. */
+/* "2 GPUs, 8 CPU and 20Gi of memory", or "2 GPUs, +2": what the node lacks for one more pod, in so
+ * many words, but at least the first; sets how many they are. NULL: nothing. */
 const char *asks_for_lacks(const struct fit_question *question, const struct node *node,
-                           struct arena *arena);
+                           size_t *words, struct arena *arena);
+/* "Quota a leaves 4 H100 and 7 GPUs in all", "Quota a leaves 4 H100, b 7 GPUs, +2": what is left of
+ * as many limits as so many words have room for, at least of the first. Sets how many they take,
+ * names apart, and the most that a limit is asked for. NULL: no quota lacks anything. */
+const char *asks_for_quotas(const struct fit_question *question, const struct node *node,
+                            size_t *words, int64_t *ret_most, struct arena *arena);
+/* All of them, as Verdict.quotas; NULL: none. */
+json_t *asks_for_quotas_json(const struct fit_question *question, const struct node *node);
 /* "a lacks 180m CPU.", "a and 2 more: the node is cordoned.": why the node rejects the pod. */
 const char *asks_for_refusal(const struct pod_query *query, const struct node *node,
                              enum reason reason, size_t n_more);
