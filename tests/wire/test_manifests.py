@@ -98,6 +98,28 @@ def test_a_wish_that_nobody_reads_is_a_mistake(row, labelled):
     assert job["verdict"]["result"] == "mistake", job["verdict"]
 
 
+@pytest.mark.parametrize(
+    "pattern, text",
+    [
+        ("name.yaml", "The API server rejects the name Bad_Name."),
+        ("selector.yaml", "spec.selector.matchLabels[app] in line 5 is no label of its pods: the API server rejects it."),
+        ("a number among the arguments", 'args: item 1 should be a string: write "4".'),
+        ("ports as a mapping", 'ports should be an array: begin each item with "- ".'),
+        ("memory without its unit", 'The memory "64" is less than 1Mi; did you mean 64Mi?'),
+        ("an amount left out", "The amount of nvidia.com/gpu has no value, which counts as 0."),
+        ("Deployement", "The kind in line 2 is unknown; did you mean Deployment?"),
+        ("a Job of the group apps/v1", "The apiVersion in line 1 is of another group; did you mean batch/v1?"),
+        ("the resource directly in the container", "Unknown field nvidia.com/gpu; write it under spec.containers[0].resources.limits. As written, the pods ask for no GPU."),
+        ("an amount with a unit", 'container "c": nvidia.com/gpu: "1 GPU" is not a quantity: there is no suffix " GPU"'),
+    ],
+)
+def test_what_the_api_server_rejects_is_a_mistake(pattern, text, labelled):
+    """In at most 20 words; and nothing is offered but its correction."""
+    bodies = {os.path.basename(path): yaml.safe_load(read(path))["manifest"] for path in MISTAKES} | {row["mistake"]: manifest_of(row) for row in ROWS}
+    job = labelled.post("/v1/dry-run", bodies[pattern]).json()["jobs"][0]
+    assert (job["verdict"]["result"], job["verdict"]["text"], job["remedies"]) == ("mistake", text, [])
+
+
 def test_names_that_no_node_has_have_their_line(labelled):
     text = """kind: Pod
 apiVersion: v1

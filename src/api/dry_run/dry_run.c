@@ -154,7 +154,7 @@ static void decide(struct job *job)
         job->i_deciding = job->n_roles - 1;
     job->headline = job->roles[job->i_deciding].headline;
     headline_count(&job->headline, job->n_placed, job->n_pods);
-    if (!tell_mistake(job))
+    if (job->headline.result != RESULT_MISTAKE && !tell_mistake(job))
         tell_total(job);
 }
 
@@ -313,7 +313,8 @@ static void offer_missing(const struct job *job, json_t *json)
 {
     const struct placed_workload *deciding = &job->roles[job->i_deciding];
     const char *lacks = deciding->lacks;
-    bool is_enough = lack_alike(job) && !job->headline.missing.meant;
+    bool is_enough =
+        job->headline.cause == CAUSE_MISSING && lack_alike(job) && !job->headline.missing.meant;
     for (size_t i = 0; is_enough && i < job->n_roles; i++)
         is_enough = job->roles[i].n_placed == job->roles[i].n_pods && job->roles[i].n_nodes > 0;
     if (is_enough)

@@ -500,11 +500,26 @@ int manifest_read_body(const struct manifest_texts *body, const struct api *api,
 
 /* ---- mistakes ---- */
 
-/* "spec.template.spec.containers[0].resources.limit": "limit" */
+/* "spec.template.spec.containers[0].resources.limit": "limit"; of "spec.nvidia.com/gpu" the
+ * resource; of one that is shortened, what is there of it. */
 static const char *field_of(const char *path)
 {
+    static const char *const PARENTS[] = {"].", "spec.", "resources.", "limits.", "requests."};
+    const char *start = path;
+    for (size_t i = 0; i < sizeof PARENTS / sizeof *PARENTS; i++) {
+        for (const char *at = path; (at = strstr(at, PARENTS[i])) != NULL;) {
+            at += strlen(PARENTS[i]);
+            start = at > start ? at : start;
+        }
+    }
     const char *dot = strrchr(path, '.');
-    return dot ? dot + 1 : path;
+    return strchr(start, '/') || !dot || !dot[1] ? start : dot + 1;
+}
+
+/* The end of the sentence that begins with a part of the message. */
+static const char *ending(const char *message)
+{
+    return message[0] && message[strlen(message) - 1] == '?' ? "" : ".";
 }
 
 /* Each returns NULL if it is something else. line: " in line 7", or "". */
@@ -517,9 +532,9 @@ static const char *unknown_field(const struct manifest_warning *warning, const c
     const char *rest = warning->message + strlen(UNKNOWN);
     if (strncmp(warning->message, UNKNOWN, strlen(UNKNOWN)) != 0)
         return NULL;
+    asks_for_gpus |= strchr(rest, ':') != NULL; /* which is long enough */
     return arena_printf(arena, "Unknown field %s%s%s%s%s", field_of(warning->path), line, rest,
-                        rest[0] && rest[strlen(rest) - 1] == '?' ? "" : ".",
-                        asks_for_gpus ? "" : " As written, the pods ask for no GPU.");
+                        ending(rest), asks_for_gpus ? "" : " As written, the pods ask for no GPU.");
 }
 
 /* "The cpu request 8 in line 13 is more than its limit 2." */
@@ -547,7 +562,48 @@ static const char *lost_wish(const struct manifest_warning *warning, const char 
         return NULL;
     return arena_printf(arena, "The %s %.*s%s %s%s%s", is_label ? "label" : "annotation",
                         (int)strcspn(key + 1, "]"), key + 1, line, is_unknown ? "is an " : "",
-                        text + (is_label ? 8 : 0), text[strlen(text) - 1] == '?' ? "" : ".");
+                        text + (is_label ? 8 : 0), ending(text));
+}
+
+/* "args in line 9: item 1 should be a string: write "4"." The API server rejects it. */
+static const char *wrong_value(const struct manifest_warning *warning, const char *line,
+                               struct arena *arena)
+{
+    static const char SHOULD[] = ", should be ";
+    const char *text = warning->message;
+    const char *right = strstr(text, SHOULD);
+    const char *is = strstr(text, "is ");
+    if (!right || !is || is > right)
+        return NULL;
+    return arena_printf(arena, "%s%s%s%.*s%s.", field_of(warning->path), line,
+                        is == text ? " " : ": ", (int)(is - text), text, right + 2);
+}
+
+/* Of the kind, the name and the selector, and of amounts that no container can start with. */
+static const char *wrong_object(const struct manifest_warning *warning, const char *line,
+                                struct arena *arena)
+{
+    const char *text = warning->message;
+    const char *meant = strchr(text, ';');
+    const char *slash = strrchr(warning->object, '/');
+    if (strcmp(warning->path, "metadata.name") == 0 && slash)
+        return arena_printf(arena, "The API server rejects the name %s.", slash + 1);
+    if (strcmp(warning->path, "kind") == 0 && meant)
+        return arena_printf(arena, "The kind%s is unknown%s", line, meant);
+    if (strcmp(warning->path, "apiVersion") == 0 && strstr(text, " is not in this group;"))
+        return arena_printf(arena, "The apiVersion%s is of another group%s", line, meant);
+    if (strstr(text, "is no label of spec.template"))
+        return arena_printf(arena, "%s%s is no label of its pods: the API server rejects it.",
+                            warning->path, line);
+    const char *key = strrchr(warning->path, '[');
+    const char *small = strstr(text, " is less than 1Mi");
+    if (small && key)
+        return arena_printf(arena, "The memory %.*s%s%s%s", (int)(small - text), text, line, small,
+                            ending(text));
+    if (key && strchr(key, '/') && strncmp(text, "has no value", strlen("has no value")) == 0)
+        return arena_printf(arena, "The amount of %.*s%s has no value, which counts as 0.",
+                            (int)strcspn(key + 1, "]"), key + 1, line);
+    return NULL;
 }
 
 const char *manifest_mistake(const struct manifest_warning *warning, bool asks_for_gpus,
@@ -557,5 +613,9 @@ const char *manifest_mistake(const struct manifest_warning *warning, bool asks_f
     const char *text = unknown_field(warning, line, asks_for_gpus, arena);
     if (!text)
         text = over_limit(warning, line, arena);
+    if (!text)
+        text = wrong_value(warning, line, arena);
+    if (!text)
+        text = wrong_object(warning, line, arena);
     return text ? text : lost_wish(warning, line, arena);
 }

@@ -705,15 +705,39 @@ static int64_t gpus_of(const struct pod_shape *shape, int64_t n)
     return sum;
 }
 
+/* Of a mistake, which "MISTAKE Pod x: 1 pod" stands before; two are names, and quoted ones are no
+ * words. */
+#define WORDS_OF_MISTAKE ((size_t)18)
+
+/* The length without the last clauses of a long one: what they add is in the summary, too. */
+static size_t brief_len(const char *text)
+{
+    const size_t len = strlen(text);
+    size_t n_words = 1;
+    size_t brief = len;
+    bool is_quoted = false;
+    for (size_t i = 0; i < len; i++) {
+        is_quoted ^= text[i] == '"';
+        n_words += !is_quoted && text[i] == ' ' && text[i + 1] != '"';
+        if (n_words > WORDS_OF_MISTAKE)
+            return brief;
+        if (!is_quoted && strchr(",;:", text[i]) && text[i + 1] == ' ')
+            brief = i;
+    }
+    return len;
+}
+
 json_t *headline_json(const struct headline *headline, const struct fit_question *question,
                       int64_t n_missing)
 {
     json_t *lacks = headline->node && headline->lacks_amounts
                         ? verdict_lacks(question, headline->node)
                         : json_object();
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I}, s:o*}", "result",
+    const size_t len =
+        headline->result == RESULT_MISTAKE ? brief_len(headline->text) : strlen(headline->text);
+    return json_pack("{s:s, s:s, s:s%, s:s, s:o, s:{s:I, s:I}, s:o*}", "result",
                      RESULTS[headline->result].name, "cause", cause_name(headline->cause), "text",
-                     headline->text, "node", headline->node ? node_name(headline->node) : "",
+                     headline->text, len, "node", headline->node ? node_name(headline->node) : "",
                      "lacks", lacks, "missing", "pods", (json_int_t)n_missing, "gpus",
                      (json_int_t)gpus_of(question->shape, n_missing), "quotas",
                      headline->cause == CAUSE_QUOTA && headline->node
