@@ -13,8 +13,8 @@ NAME = "gpu-extender"
 
 
 def built():
-    """The folder with Helm, which tests/control-plane/helm/build builds or finds."""
-    return plane.built(os.path.join(HERE, "helm/build"))
+    """The folder with Helm, which tests/control-plane/tool builds or finds."""
+    return plane.built(plane.TOOL, "helm")
 
 
 class Helm:

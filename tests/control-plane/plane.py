@@ -22,7 +22,7 @@ HOST = "127.0.0.1"
 ADVERTISED = "192.0.2.1"
 STOPS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 HERE = os.path.dirname(os.path.abspath(__file__))
-BUILD = os.path.join(HERE, "build")
+BUILD, TOOL = os.path.join(HERE, "build"), os.path.join(HERE, "tool")
 POD_DELETE = os.path.join(HERE, "pod-delete.yaml")
 NOT_HERE = 77
 # The release that the script builds. The programs themselves do not know it: they are not built by Kubernetes' own scripts.

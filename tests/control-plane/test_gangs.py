@@ -11,22 +11,27 @@ MODEL = "NVIDIA-H100-80GB-HBM3"
 JOBS = "/apis/batch/v1/namespaces/gpu/jobs"
 
 
-def text():
+def text(**more):
+    """more: of gangs."""
     wakes = {key: shipped("scheduler-policy.yaml")[0][key] for key in ("leaderElection", "wake")}
-    gangs = {"mode": "plan", "maxKeptShare": 1}
+    gangs = {"mode": "plan", "maxKeptShare": 1, **more}
     return yaml.safe_dump({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "gangs": gangs, **wakes})
+
+
+def plan(live, kwok=False, **more):
+    """A live cluster of two nodes with 8 GPUs, whose service plans groups and may wake kube-scheduler. more: of gangs."""
+    make_object(live)
+    allow(live)
+    live.add_nodes("h100", 2, MODEL, 8, kwok)
+    live.start_service("--config", live.plane.write(f"policy-{live.name}.yaml", text(**more)))
+    live.wait_until_told()
+    live.start_scheduler()
+    return live
 
 
 @pytest.fixture
 def planning(live):
-    """A live cluster of two nodes with 8 GPUs, whose service plans groups and may wake kube-scheduler."""
-    make_object(live)
-    allow(live)
-    live.add_nodes("h100", 2, MODEL, 8, kwok=False)
-    live.start_service("--config", live.plane.write(f"policy-{live.name}.yaml", text()))
-    live.wait_until_told()
-    live.start_scheduler()
-    return live
+    return plan(live)
 
 
 def create_one(live, group, number, gpus, size):

@@ -1,4 +1,4 @@
-// Pins Helm, which installs charts/gpu-extender in the tests; the script beside this file builds it. No code of ours is in this module.
+// Pins Helm, which installs charts/gpu-extender in the tests; tests/control-plane/tool builds it. No code of ours is in this module.
 // k8s.io is that of tests/control-plane, so that Go compiles it once for both.
 module helm
 
