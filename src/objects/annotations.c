@@ -219,24 +219,36 @@ struct gang_source {
     const char *group; /* label or annotation */
     const char *part;  /* the same; NULL: the group has no parts */
     const char *size;
+    /* Annotations of pods that are no group of this kind: they start one after the other, or choose
+     * a domain one by one. */
+    const char *never[2];
 };
 
-static const struct gang_source OWN = {NULL, ANNOTATION_GANG, NULL, ANNOTATION_GANG_SIZE};
+static const struct gang_source OWN = {NULL, ANNOTATION_GANG, NULL, ANNOTATION_GANG_SIZE, {NULL}};
 /* Kueue's plain pods, LeaderWorkerSet, Koordinator's light gangs, YuniKorn: what a pod itself says.
  * Those of Volcano, of coscheduling and of kube-scheduler have their size in a PodGroup. */
 static const struct gang_source CONVENTIONS[] = {
-    {"kueue", "kueue.x-k8s.io/pod-group-name", NULL, "kueue.x-k8s.io/pod-group-total-count"},
-    {"lws/", "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index",
-     "leaderworkerset.sigs.k8s.io/size"},
-    {"koordinator", "gang.scheduling.koordinator.sh/name", NULL,
-     "gang.scheduling.koordinator.sh/min-available"},
-    {"yunikorn", "yunikorn.apache.org/app-id", "yunikorn.apache.org/task-group-name",
-     "yunikorn.apache.org/task-groups"},
+    {"kueue",
+     "kueue.x-k8s.io/pod-group-name",
+     NULL,
+     "kueue.x-k8s.io/pod-group-total-count",
+     {"kueue.x-k8s.io/pod-group-fast-admission", "kueue.x-k8s.io/pod-group-serving"}},
+    {"lws/",
+     "leaderworkerset.sigs.k8s.io/name",
+     "leaderworkerset.sigs.k8s.io/group-index",
+     "leaderworkerset.sigs.k8s.io/size",
+     {"leaderworkerset.sigs.k8s.io/exclusive-topology"}},
+    {"koordinator",
+     "gang.scheduling.koordinator.sh/name",
+     NULL,
+     "gang.scheduling.koordinator.sh/min-available",
+     {NULL}},
+    {"yunikorn",
+     "yunikorn.apache.org/app-id",
+     "yunikorn.apache.org/task-group-name",
+     "yunikorn.apache.org/task-groups",
+     {NULL}},
 };
-/* These start one after the other, or their pods choose a domain one by one. */
-static const char *const NEVER_HELD[] = {"kueue.x-k8s.io/pod-group-fast-admission",
-                                         "kueue.x-k8s.io/pod-group-serving",
-                                         "leaderworkerset.sigs.k8s.io/exclusive-topology"};
 #define TASK_GROUPS_BYTES_MAX ((size_t)8192)
 
 /* NULL: nothing; for other projects an empty value, too, names no group. */
@@ -297,6 +309,10 @@ static struct gang_words words_of(const struct gang_source *source, const json_t
 {
     struct gang_words words = {source, said(metadata, source, source->group),
                                said(metadata, source, source->size)};
+    for (size_t i = 0; i < 2 && source->never[i]; i++) {
+        if (json_member(json_member(metadata, "annotations"), source->never[i]))
+            return (struct gang_words){0};
+    }
     const char *part = source->part ? said(metadata, source, source->part) : NULL;
     if (!source->part || !words.gang)
         return words;
@@ -347,10 +363,6 @@ static int read_gang_name(const json_t *metadata, const struct gang_words *words
 static struct gang_words foreign_words(const json_t *metadata, const char *namespace_,
                                        const struct gangs_policy *policy, struct arena *arena)
 {
-    for (size_t i = 0; i < sizeof NEVER_HELD / sizeof *NEVER_HELD; i++) {
-        if (json_member(json_member(metadata, "annotations"), NEVER_HELD[i]))
-            return (struct gang_words){0};
-    }
     for (size_t i = 0; i < policy->n_conventions; i++) {
         const struct gang_source *source = source_of(policy->conventions[i], namespace_);
         const struct gang_words words =

@@ -316,6 +316,7 @@ static const struct {
     {OTHERS, KUEUE("t", "4") ", 'gpu-extender.io/gang': 'own', 'gpu-extender.io/gang-size': '2'}}",
      "own 2", NULL},
     {"lws/serve", LWS(""), "llm.1 3", NULL},
+    {OTHERS, LWS(", 'kueue.x-k8s.io/pod-group-serving': 'true'"), "llm.1 3", NULL},
     {"lws/other", LWS(""), NULL, NULL},
     {"lws/serve", LWS(", 'leaderworkerset.sigs.k8s.io/exclusive-topology': 'rack'"), NULL, NULL},
     {OTHERS, KOORDINATOR(", 'gang.scheduling.koordinator.sh/min-available': '2'"), "k 2", NULL},
