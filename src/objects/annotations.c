@@ -237,7 +237,7 @@ static const struct gang_source CONVENTIONS[] = {
      "leaderworkerset.sigs.k8s.io/name",
      "leaderworkerset.sigs.k8s.io/group-index",
      "leaderworkerset.sigs.k8s.io/size",
-     {"leaderworkerset.sigs.k8s.io/exclusive-topology"}},
+     {ANNOTATION_EXCLUSIVE_TOPOLOGY}},
     {"koordinator",
      "gang.scheduling.koordinator.sh/name",
      NULL,

@@ -25,6 +25,8 @@
 #define ANNOTATION_ALLOW_SHARED ANNOTATION_PREFIX "allow-shared"
 #define ANNOTATION_GANG ANNOTATION_PREFIX "gang"
 #define ANNOTATION_GANG_SIZE ANNOTATION_PREFIX "gang-size"
+/* Of LeaderWorkerSets, whose pods then choose a domain one by one. */
+#define ANNOTATION_EXCLUSIVE_TOPOLOGY "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
 /* The key without ANNOTATION_PREFIX; NULL: it has another prefix. */
 const char *annotations_own_name(const char *key);

@@ -506,13 +506,15 @@ static bool has_key(const json_t *value, const char *key)
 /* Its controller names the groups. */
 static bool is_held_by_leaders(const json_t *object, const struct policy *policy)
 {
+    if (strcmp(text_of(object, "kind"), "LeaderWorkerSet") != 0 ||
+        has_key(object, ANNOTATION_EXCLUSIVE_TOPOLOGY))
+        return false;
     const char *namespace_ = text_of(json_member(object, "metadata"), "namespace");
     for (size_t i = 0; i < policy->gangs.n_conventions; i++) {
         const char *convention = policy->gangs.conventions[i];
         if (strncmp(convention, "lws/", 4) == 0 &&
             strcmp(convention + 4, *namespace_ ? namespace_ : "default") == 0)
-            return policy->gangs.mode == GANGS_PLAN &&
-                   strcmp(text_of(object, "kind"), "LeaderWorkerSet") == 0;
+            return policy->gangs.mode == GANGS_PLAN;
     }
     return false;
 }

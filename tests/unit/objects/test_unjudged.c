@@ -192,6 +192,11 @@ static void test_groups_of_a_leader_worker_set(void **state)
                         "its pods are judged alone here");
     serve[4] = 'S';
     assert_int_equal(pod_not_evaluated_around(set, &policy, fixture->arena).n, 0);
+    serve[4] = 's';
+    set = fixture_json(fixture, "{'kind': 'LeaderWorkerSet', 'metadata': {'namespace': 'serve', "
+                                "'annotations': {'leaderworkerset.sigs.k8s.io/exclusive-topology': "
+                                "'rack'}}, 'spec': {}}");
+    assert_int_equal(pod_not_evaluated_around(set, &policy, fixture->arena).n, 0);
 }
 
 static void test_annotations_of_groups(void **state)
