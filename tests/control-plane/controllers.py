@@ -1,7 +1,7 @@
-"""A control plane with the controller of LeaderWorkerSet, built from its module, with the objects that it ships. This file is its kubelet: it
-mounts the certificates. Checks nothing.
+"""A control plane with controllers of other projects: LeaderWorkerSet's and Kueue's, built from their modules, with the objects that they ship.
+This file is their kubelet: it mounts their certificates. Checks nothing.
 
-Not as shipped: it has all rights and no Lease, and its Service is an alias of localhost.
+Not as shipped: they have all rights and no Lease, their Services are aliases of localhost, and Kueue's visibility API is off.
 """
 
 import base64
@@ -10,13 +10,15 @@ import os
 
 import yaml
 from api import wait_until
-from cluster import pod
+from cluster import GPU, pod
 from kustomize import Kubectl
-from plane import HOST, TOOL, Plane, built, free_port, says_ready
+from plane import HOST, KUBERNETES, TOOL, Plane, built, free_port, says_ready
 
-# Of what it ships. The rest is the Deployment and its rights.
+# Of what they ship. The rest is the Deployment, its rights, and an API of Kueue's.
 KINDS = ("Namespace", "CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Service", "Secret")
 LEADER_WORKER_SETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/gpu/leaderworkersets"
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+QUEUE = {"kueue.x-k8s.io/queue-name": "queue"}
 CONTROLLERS = ("job", "statefulset", "garbage-collector")
 
 
@@ -30,9 +32,8 @@ def is_at(port, item):
     return item
 
 
-def leader_worker_set(name, annotations=None, **spec):
-    metadata = {"name": name, "annotations": annotations or {}}
-    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
+def leader_worker_set(name, spec, **metadata):
+    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": name, **metadata}, "spec": spec}
 
 
 class ControlledPlane(Plane):
@@ -78,5 +79,29 @@ class ControlledPlane(Plane):
     def start_lws(self):
         self._start("lws", self.kubeconfig())
         # It says so before its webhooks listen.
-        trial = leader_worker_set("trial", leaderWorkerTemplate={"workerTemplate": pod("", 0)})
+        trial = leader_worker_set("trial", {"leaderWorkerTemplate": {"workerTemplate": pod("", 0)}})
         wait_until(lambda: self.api.status_of("POST", f"{LEADER_WORKER_SETS}?dryRun=All", trial) == 201, lambda: "no LeaderWorkerSet is accepted")
+
+    def start_kueue(self):
+        """Behind kubectl's proxy, which answers /version itself: Kueue does not accept the version that kube-apiserver has if `go build` made
+        it, v0.0.0-master+$Format:%H$."""
+        os.mkdir(self.path("version"))
+        self.write("version/index.html", json.dumps({"gitVersion": f"v{KUBERNETES}.0"}))
+        port = free_port()
+        answers = ("--api-prefix=/", f"--www={self.path('version')}", "--www-prefix=/version/")
+        proxy = self.start("kubectl", "proxy", f"--kubeconfig={self.kubeconfig()}", f"--port={port}", *answers, log="kubectl-proxy.log")
+        self.programs.callback(proxy.kill)
+        with open(self.write_kubeconfig("kubeconfig-kueue", {}, port), encoding="utf-8") as file:
+            kubeconfig = file.read().replace("https:", "http:")
+        self._start("kueue", self.write("kubeconfig-kueue", kubeconfig), featureGates={"VisibilityOnDemand": False})
+
+    def create_queue(self, gpus):
+        """Of the namespace gpu."""
+        quotas = [{"name": "cpu", "nominalQuota": 100}, {"name": GPU, "nominalQuota": gpus}]
+        groups = [{"coveredResources": ["cpu", GPU], "flavors": [{"name": "queue", "resources": quotas}]}]
+        for path, kind, spec in (
+            ("resourceflavors", "ResourceFlavor", {}),
+            ("clusterqueues", "ClusterQueue", {"namespaceSelector": {}, "resourceGroups": groups}),
+            ("namespaces/gpu/localqueues", "LocalQueue", {"clusterQueue": "queue"}),
+        ):
+            self.api.create(f"{KUEUE}/{path}", {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": "queue"}, "spec": spec})

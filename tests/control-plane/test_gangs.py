@@ -114,18 +114,18 @@ def with_jobs(planning):
     return planning
 
 
-def create_job(live, n, gpus):
-    """Its name. All come from one template, as those of a CronJob do."""
+def create_job(live, n, gpus, labels=None):
+    """The Job. All come from one template, as those of a CronJob do."""
     made = pod("", gpus, restartPolicy="Never", terminationGracePeriodSeconds=0)
     made["metadata"] = {"annotations": {"gpu-extender.io/gang": "job", "gpu-extender.io/gang-size": str(n)}}
     spec = {"completionMode": "Indexed", "completions": n, "parallelism": n, "template": made}
-    return live.api.create(JOBS, {"metadata": {"generateName": "train-"}, "spec": spec})["metadata"]["name"]
+    return live.api.create(JOBS, {"metadata": {"generateName": "train-", "labels": labels or {}}, "spec": spec})
 
 
 def test_jobs_of_one_template_run_one_after_the_other(with_jobs):
     """Each is a group of its own, and needs more than half of the cluster. Deleting one frees its GPUs at once."""
     live = with_jobs
-    names = [create_job(live, 3, 4) for _ in range(2)]
+    names = [create_job(live, 3, 4)["metadata"]["name"] for _ in range(2)]
     wait_until(lambda: 3 in [n_bound(live, name) for name in names], live.service.log.text)
     first, second = sorted(names, key=lambda name: -n_bound(live, name))
     assert n_bound(live, second) == 0
@@ -137,7 +137,7 @@ def test_a_job_of_64_runs_whole(with_jobs):
     live = with_jobs
     live.create("single", 1)
     live.node_of("single")
-    name = create_job(live, 64, 1)
+    name = create_job(live, 64, 1)["metadata"]["name"]
     live.add_nodes("more", 5, MODEL, 8, kwok=False)
     wait_for(live, name, "waiting")
     assert n_bound(live, name) == 0
