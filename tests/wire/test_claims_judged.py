@@ -789,3 +789,12 @@ def test_answers_about_requests_are_bounded(start_over):
         shown = [each for claims in answers for each in claims]
         assert 0 < sum(len(each["requests"]) for each in shown) <= 1000
         assert any("left out" in each["message"] for each in shown)
+
+
+def test_what_helps_a_pod_with_claims_in_turn(start_over):
+    """Two devices of a are free, which the first pod takes; one of b stays."""
+    service = start_over(*cluster(template("two", asks(2)), using("first", t_a="two"), using("second", t_a="two")))
+    found = {pod["name"]: pod for pod in service.get("/v1/pending").json()["pods"]}
+    assert [found[name]["verdict"]["result"] for name in ("first", "second")] == ["fits", "waits"], found
+    assert "its claim two finds too few gpu.nvidia.com devices" in found["second"]["verdict"]["text"]
+    assert [remedy["text"] for remedy in found["second"]["remedies"]] == ["ask for 1 device in request gpus"]

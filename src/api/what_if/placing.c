@@ -239,7 +239,7 @@ static const json_t *help_of(struct place_search *search, const struct rest *res
     const size_t n_placed = count_own(rest, item, 0, rest->n_placed);
     const size_t n = n_placed + count_own(rest, item, rest->n_placed, rest->n);
     struct pod_copy copy = *item->copy;
-    if (copy.pod.claims || (n_placed > 0 && n < rest->n) ||
+    if ((n_placed > 0 && (copy.pod.claims || n < rest->n)) ||
         !pay(search, &copy, PLACES_OF_A_VERDICT, 0))
         return NULL;
     json_t *help = json_object();
