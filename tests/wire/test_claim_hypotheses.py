@@ -1,7 +1,7 @@
 """POST /v1/dry-run judges claims as if the slices, rules and templates of its manifest were applied (docs/DRA.md)."""
 
 from objects import merged
-from test_claims_judged import API, DRIVER, JUDGE, ONE, asks, claim, cluster, device, dry_run, messages, nics, reasons, slice_of, template, using
+from test_claims_judged import API, DRIVER, JUDGE, ONE, asks, claim, cluster, deployment, device, dry_run, messages, nics, reasons, slice_of, template, using
 
 
 def rule(name, effect="NoSchedule", **selector):
@@ -76,3 +76,12 @@ def test_template_of_the_manifest_that_does_not_count_is_named(start_over):
     answer = answer_to(service, using(t_a="twice"), template("twice", asks(1)), template("twice", asks(9)))
     assert reasons(answer["workloads"][0])["a"] == "fits"
     assert any("of this name before" in warning["message"] for warning in answer["warnings"])
+
+
+def test_a_workload_that_runs_already_with_claims(start_over):
+    """A claim that two of its pods share counts once; p0 uses gpu-0, too."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d8f", "uid": "web", "controller": True}
+    running = [merged(using(name, a="shared"), {"spec": {"nodeName": "a"}, "metadata": {"uid": name, "ownerReferences": [owner]}, "status": {"phase": "Running"}}) for name in ("p0", "p1")]
+    service = start_over(*cluster(ONE, claim("shared", on=("a", "gpu-1", "gpu-2"), holders=2), *running))
+    answer = service.post("/v1/dry-run", deployment(1, using(t_a="one"))).json()
+    assert answer["jobs"][0]["running"] == {"pods": 2, "gpus": 1 + 2}

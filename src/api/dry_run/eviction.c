@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "decide/claim_rules.h"
 #include "decide/preempt.h"
+#include "dra/devices.h"
 #include "ledger/peer.h"
 #include "types/quantity.h"
 
@@ -225,6 +226,59 @@ static const char *count_some(struct inventory *inventory, const char *behind, s
     return arena_strdup(arena, node_name(node));
 }
 
+static json_int_t gpus_of_claim(const struct device_claim *claim)
+{
+    json_int_t n = 0;
+    for (size_t i = 0; i < claim->n_results; i++) {
+        const struct claimed_device device = devices_of_claim(claim, i);
+        n += device.is_gpu && !device.is_admin;
+    }
+    return n;
+}
+
+/* Once for pods of one workload that share the claim. What the pod asks for as a resource counts as
+ * that. */
+static void count_claim(const struct cluster *cluster, const struct device_claim *claim,
+                        struct own_pods *all, struct arena *arena)
+{
+    struct device_holder holder = {0};
+    const struct own_pods *last = NULL;
+    while (!claim->extended_for_uid[0] && devices_next_holder(claim, &holder)) {
+        const struct pod *pod = cluster_find_pod(cluster, holder.uid);
+        struct own_pods *own =
+            pod && pod->node_name[0] && !pod->finished ? find_own(all, pod, arena) : NULL;
+        if (own && own != last)
+            own->n_gpus += gpus_of_claim(claim);
+        last = own ? own : last;
+    }
+}
+
+#define CLAIMS_AT_ONCE 4000
+
+/* As count_some(), with the place of the last claim. */
+static bool count_some_claims(struct inventory *inventory, struct claim_place *place,
+                              struct own_pods *all, struct seen_name *namespaces,
+                              struct arena *arena)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    const struct devices *devices = cluster_devices(view.cluster);
+    struct arena *keys CLEANUP(arena_free_ptr) = arena_new();
+    const struct device_claim *claim = devices_claim_after(devices, place);
+    for (size_t i = 0; claim; claim = devices_next_claim(devices, claim)) {
+        struct seen_name *is_wanted = NULL;
+        HASH_FIND_STR(namespaces, claim->namespace_, is_wanted);
+        if (is_wanted)
+            count_claim(view.cluster, claim, all, keys);
+        if (++i < CLAIMS_AT_ONCE)
+            continue;
+        *place =
+            (struct claim_place){arena_strdup(arena, claim->namespace_),
+                                 arena_strdup(arena, claim->name), devices_claim_serial(claim)};
+        return true;
+    }
+    return false;
+}
+
 /* In short holds of the lock. */
 static void count_own(struct inventory *inventory, struct own_pods *all,
                       struct seen_name *namespaces, struct arena *arena)
@@ -233,6 +287,9 @@ static void count_own(struct inventory *inventory, struct own_pods *all,
     do
         behind = count_some(inventory, behind, all, namespaces, arena);
     while (behind);
+    struct claim_place place = {0};
+    while (count_some_claims(inventory, &place, all, namespaces, arena))
+        ;
 }
 
 void eviction_add_running(struct inventory *inventory, const json_t *jobs, struct arena *arena)
