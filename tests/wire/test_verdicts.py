@@ -413,7 +413,7 @@ HAS_GPU = {"labels": {"gpu": "nvidia"}}
         ({"cpu": "1000"}, "The nearest node, h100-1, lacks 809 CPU.", "ask for 191 CPU"),
         ({"memory": "64Ti"}, "The nearest node, h100-1, lacks 63490Gi of memory.", "ask for 2046Gi of memory"),
         ({"ephemeral-storage": "100Ti"}, "The nearest node, a10-1, lacks 101989Gi of storage.", "ask for 411Gi of storage"),
-        ({"hugepages-2Mi": "1Gi", "memory": "1Gi"}, "The nearest node, a10-1, lacks 1Gi of hugepages-2Mi.", None),
+        ({"hugepages-2Mi": "1Gi", "memory": "1Gi"}, "The nearest node, a10-1, lacks 1Gi of hugepages-2Mi.", "ask for no hugepages-2Mi"),
     ],
 )
 def test_amounts_are_for_people(service, asking, text, remedy):

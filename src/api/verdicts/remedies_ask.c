@@ -441,7 +441,42 @@ static void ask_fewer_devices(struct remedy_search *search)
                        &end, NULL);
 }
 
-/* Of the nearest node: what it has left of CPU, memory and so on. */
+static void drop_demand(const struct remedy_search *search, struct shape_facts *facts,
+                        const char *resource)
+{
+    struct amount *demand = ARENA_ARRAY(search->arena, struct amount, facts->n_demand);
+    size_t n = 0;
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (strcmp(facts->demand[i].resource, resource) != 0)
+            demand[n++] = facts->demand[i];
+    }
+    facts->demand = demand;
+    facts->n_demand = n;
+}
+
+/* A container cannot start without it. */
+static bool is_needed(const char *resource)
+{
+    return strcmp(resource, "pods") == 0 || strcmp(resource, "cpu") == 0 ||
+           strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0;
+}
+
+/* So much of it, or none. Returns it as text. */
+static const char *ask_less_of(struct remedy_search *search, struct shape_facts *facts,
+                               const char *resource, int64_t left)
+{
+    const int64_t less = headline_round_down(resource, left);
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        if (left > 0)
+            set_demand(search, &facts[i], resource, less);
+        else
+            drop_demand(search, &facts[i], resource);
+    }
+    return left > 0 ? headline_amount(resource, less, search->arena)
+                    : arena_printf(search->arena, "no %s", resource);
+}
+
+/* What the nearest node has left of CPU, memory and so on. */
 static bool ask_less_of_others(struct remedy_search *search)
 {
     const struct node *node = search->question->headline->node;
@@ -450,15 +485,12 @@ static bool ask_less_of_others(struct remedy_search *search)
     struct trial_end end;
     for (size_t i = search->shape->n_gpu_needs; node && i < search->shape->n_needs; i++) {
         const struct need *need = &search->shape->needs[i];
-        const int64_t lack = fit_lack(node, search->failing, need);
-        if (lack == 0)
+        const int64_t left = need->amount - fit_lack(node, search->failing, need);
+        if (left == need->amount)
             continue;
-        if (lack >= need->amount || strcmp(need->resource->name, "pods") == 0)
+        if (left <= 0 && is_needed(need->resource->name))
             return false;
-        const int64_t less = headline_round_down(need->resource->name, need->amount - lack);
-        for (size_t j = 0; j < search->trials.n_roles; j++)
-            set_demand(search, &facts[j], need->resource->name, less);
-        text = remedies_join(text, headline_amount(need->resource->name, less, search->arena), true,
+        text = remedies_join(text, ask_less_of(search, facts, need->resource->name, left), true,
                              "and", search->arena);
     }
     if (!text[0] || !remedies_try(search, facts, &end))
@@ -609,19 +641,6 @@ static bool ask_less_memory(struct remedy_search *search)
                                             quantity_bytes_text(most, text)),
                    &end, NULL);
     return true;
-}
-
-static void drop_demand(const struct remedy_search *search, struct shape_facts *facts,
-                        const char *resource)
-{
-    struct amount *demand = ARENA_ARRAY(search->arena, struct amount, facts->n_demand);
-    size_t n = 0;
-    for (size_t i = 0; i < facts->n_demand; i++) {
-        if (strcmp(facts->demand[i].resource, resource) != 0)
-            demand[n++] = facts->demand[i];
-    }
-    facts->demand = demand;
-    facts->n_demand = n;
 }
 
 /* Besides CPU, memory and the like, which have no domain. */
