@@ -245,6 +245,37 @@ def test_only_nodes_with_the_resource_decide(service, models, asks, text):
     assert job["verdict"]["text"] == text
 
 
+NOWHERE = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+NEAR = {"labelSelector": {}, "topologyKey": "kubernetes.io/hostnam"}
+
+
+@pytest.mark.parametrize(
+    "spec, text",
+    [
+        ({"topologySpreadConstraints": [NOWHERE]}, "No node has the label topology.kubernetes.io/zone, its topologyKey."),
+        ({"affinity": {"podAffinity": {REQUIRED: [NEAR]}}}, "No node has the label kubernetes.io/hostnam, its topologyKey. Did you mean kubernetes.io/hostname?"),
+    ],
+)
+def test_a_topology_that_no_node_has(start_over, spec, text):
+    """In a dry run, and of a pod that waits."""
+    there = [node(name, 8, metadata={"labels": {"kubernetes.io/hostname": name}}) for name in "ab"]
+    service = start_over(*there, pod("waits", 1, spec=spec))
+    (job,) = jobs_of(service, pod("new", 1, spec=spec))
+    (waits,) = service.get("/v1/pending").json()["pods"]
+    assert (job["verdict"]["text"], waits["verdict"]["text"]) == (text, text)
+
+
+def test_only_gpus_are_counted_as_gpus(start_over, write):
+    """A quota that rules a node out, which lacks huge pages; and a quota beside another rule has its numbers."""
+    policy = json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "quotas": [{"name": "q", "namespaces": ["ml"], "limits": [{"total": 1}]}]})
+    service = start_over(node("a", 8, status={"allocatable": {GPU: "8", "cpu": "8", "pods": "9"}}), options=["--config", write("policy.yaml", policy)])
+    asking = with_demand(**{GPU: "2", "hugepages-2Mi": "1Gi"})
+    text = service.post("/v1/dry-run?output=table", asking).text
+    assert "a quota leaves too few GPUs" in text and "GPUs lacking" not in text, text
+    apart = pod("new", 2, spec={"topologySpreadConstraints": [NOWHERE]})
+    assert jobs_of(service, apart)[0]["verdict"]["text"] == "Quota q leaves 1 GPU in all; it asks for 2."
+
+
 # ---- few words ----
 
 MODELS = ["H100", "A100", "T4"]

@@ -170,6 +170,7 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .asker = asker_from_pod(&copy->pod),
         .claims = copy->pod.claims,
         .asked = copy->asked,
+        .peer = &copy->peers->pod,
     };
     wanted.peers = rules_of(report, copy, wanted.shape);
     wanted.devices = claim_lookup_rules(
@@ -321,7 +322,6 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
 {
     struct pod_query query = pod_json_query(report, copy);
     const struct pod *pod = &copy->pod;
-    query.question.peer = &copy->peers->pod;
     const struct trial_role role = {.namespace_ = pod->namespace_,
                                     .question = &query.question,
                                     .n = n,

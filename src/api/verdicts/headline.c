@@ -3,6 +3,7 @@
 #include "api/text.h"
 #include "base/mem.h"
 #include "decide/claim_rules.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "ledger/admit.h"
 #include "objects/pod.h"
@@ -485,6 +486,34 @@ static const char *label_sentence(const struct teller *teller)
     return arena_printf(teller->arena, "%s does not have the labels that it selects.", node);
 }
 
+/* The key of its topology spread or affinity that no node has; NULL: there is none. */
+static const char *missing_topology(const struct teller *teller, const struct name_view *names)
+{
+    const struct peer_facts *terms = teller->asked->peer ? teller->asked->peer->terms : NULL;
+    const bool is_spread = teller->found.reason == REASON_TOPOLOGY_SPREAD;
+    const bool is_affinity = teller->found.reason == REASON_POD_AFFINITY;
+    for (size_t i = 0; terms && is_spread && i < terms->n_spread; i++) {
+        if (!node_names_has_label(names, terms->spread[i].topology_key))
+            return terms->spread[i].topology_key;
+    }
+    for (size_t i = 0; terms && is_affinity && i < terms->n_affinity; i++) {
+        if (!node_names_has_label(names, terms->affinity[i].topology_key))
+            return terms->affinity[i].topology_key;
+    }
+    return NULL;
+}
+
+static const char *topology_sentence(const struct teller *teller)
+{
+    const struct name_view names = {teller->question->candidates, teller->arena};
+    const char *key = missing_topology(teller, &names);
+    if (!key)
+        return NULL;
+    const char *near = node_names_near_label(&names, &(struct requirement){.key = key});
+    return arena_printf(teller->arena, "No node has the label %s, its topologyKey.%s%s%s", key,
+                        near ? " Did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 static const char *pods_sentence(const struct teller *teller)
 {
     static const char *const RULES[N_REASONS] = {
@@ -493,8 +522,9 @@ static const char *pods_sentence(const struct teller *teller)
         [REASON_POD_ANTI_AFFINITY] = "Its pod anti-affinity rules out",
         [REASON_POD_REPELLED] = "The anti-affinity of other pods rules out",
     };
-    if (!reason_is_of_peers(teller->found.reason))
-        return NULL;
+    const char *missing = topology_sentence(teller);
+    if (!reason_is_of_peers(teller->found.reason) || missing)
+        return missing;
     return arena_printf(teller->arena, "%s %s.", RULES[teller->found.reason],
                         node_name(teller->found.node));
 }
@@ -586,8 +616,9 @@ static const char *sentence_of(const struct teller *teller)
     const char *(*tell)(const struct teller *) = SENTENCES[found->cause];
     if (found->lacks_amounts)
         text = amounts_sentence(teller);
-    else if (tell && (found->is_alone || found->cause == CAUSE_FREE_GPUS ||
-                      (found->cause == CAUSE_MODEL && found->n == found->n_of)))
+    else if (tell &&
+             (found->is_alone || found->cause == CAUSE_FREE_GPUS || found->cause == CAUSE_QUOTA ||
+              (found->cause == CAUSE_MODEL && found->n == found->n_of)))
         text = tell(teller);
     if (text)
         return text;

@@ -252,13 +252,15 @@ struct why_row {
     UT_hash_handle hh;
 };
 
+/* GPUs come first; a node that a quota rules out may lack others only. */
 static int64_t lacking_gpus(const json_t *node)
 {
+    const bool is_quota = strcmp(text_member(node, "reason"), "quota") == 0;
     const char *resource = NULL;
     json_t *amount = NULL;
     json_object_foreach (json_object_get(node, "lacks"), resource, amount) {
-        if (strcmp(resource, "cpu") != 0 && strcmp(resource, "memory") != 0 &&
-            strcmp(resource, "pods") != 0)
+        if (strchr(resource, '/') &&
+            (!is_quota || strstr(resource, "gpu") || strstr(resource, "/mig-")))
             return json_integer_value(amount);
     }
     return 0;

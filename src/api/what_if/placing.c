@@ -138,7 +138,6 @@ static struct pod_query query_of(const struct place_search *search, const struct
         .fork = search->fork, .arena = arena, .claims = search->claims};
     copy->peers->has_rules = false; /* the fork has changed since */
     struct pod_query query = pod_json_query(&report, copy);
-    query.question.peer = &copy->peers->pod;
     query.question.replica_of = copy->replica_of;
     query.question.node_name = search->only_node;
     return query;
