@@ -733,6 +733,8 @@ def test_half_a_gang_holds_its_gpus(service):
     text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
     assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text
     assert "gang" not in table_of(service, yaml.safe_load(case("ddp")))
+    several = case("llama-ft").replace("gpu: 8, cpu: 64, memory: 512Gi", "gpu: 2, cpu: 8").replace("replicas: 3", "replicas: 4")
+    assert "\nWithout gang scheduling Master 0 and Worker 0-2 start, and hold 8 H100 while the others wait.\n" in table_of(service, yaml.safe_load(several), 100)
 
 
 def test_a_mistake_has_no_places(service):

@@ -11,6 +11,7 @@
 #include "api/text.h"
 #include "api/verdicts/remedies.h"
 #include "api/verdicts/verdict.h"
+#include "types/quantity.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -446,19 +447,36 @@ static bool is_gang(const json_t *job)
     return false;
 }
 
-/* "8 H100", of the pods of a template that have a place; "": they ask for no GPU. */
-static const char *held_text(const json_t *workload, json_int_t n, struct arena *arena)
+/* Adds the GPUs of the pods of a template that have a place, by resource and models. */
+static void add_held(json_t *held, const json_t *workload, struct arena *arena)
 {
+    const json_t *models = json_object_get(json_object_get(workload, "models"), "accept");
+    const json_int_t placed = json_integer_value(json_object_get(workload, "placed"));
     const char *resource = NULL;
     json_t *amount = NULL;
     json_object_foreach (json_object_get(workload, "asksFor"), resource, amount) {
-        if (!strchr(resource, '/')) /* GPUs come first */
-            break;
-        json_auto_t *held = json_pack("{s:I}", resource, json_integer_value(amount) * n);
-        return asks_for_each(held, json_object_get(json_object_get(workload, "models"), "accept"),
-                             arena);
+        json_auto_t *one = json_pack("{s:i}", resource, 1);
+        const char *text = asks_for_each(one, models, arena);
+        const char *unit = strchr(text, ' ');
+        if (!strchr(resource, '/') || placed == 0) /* GPUs come first */
+            return;
+        const json_int_t before = json_integer_value(json_object_get(held, unit));
+        const json_int_t n = amount_add(before, json_integer_value(amount) * placed);
+        (void)json_object_set_new(held, unit, json_integer(n));
+        return;
     }
-    return "";
+}
+
+/* "8 H100 and 2 L4"; "": none. */
+static const char *held_text(const json_t *held, struct arena *arena)
+{
+    const char *text = "";
+    const char *unit = NULL;
+    json_t *n = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)held, unit, n)
+        text = arena_printf(arena, "%s%s%lld%s", text, *text ? " and " : "",
+                            (long long)json_integer_value(n), unit);
+    return text;
 }
 
 /* "Without gang scheduling Master 0 starts, and holds 8 H100 while the others wait." */
@@ -467,7 +485,7 @@ static void write_gang(const json_t *answer, const json_t *job, struct arena *ar
 {
     const size_t n = json_array_size(json_object_get(job, "workloads"));
     const char *who = "";
-    const char *held = "";
+    json_auto_t *held = json_object();
     json_int_t n_pods = 0;
     if (strcmp(text_member(json_object_get(job, "verdict"), "result"), "partlyFits") != 0)
         return;
@@ -483,21 +501,20 @@ static void write_gang(const json_t *answer, const json_t *job, struct arena *ar
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
         const json_int_t placed = json_integer_value(json_object_get(workload, "placed"));
-        const char *gpus = placed > 0 ? held_text(workload, placed, arena) : "";
+        add_held(held, workload, arena);
         const char *role = role_of(workload, arena);
         n_pods += placed;
         if (placed > 0)
             who = arena_printf(arena, placed > 1 ? "%s%s%s 0-%lld" : "%s%s%s %lld", who,
                                *who ? " and " : "", role, (long long)placed - 1);
-        if (*gpus)
-            held = arena_printf(arena, "%s%s%s", held, *held ? " and " : "", gpus);
     }
-    if (!*held)
+    if (json_object_size(held) == 0)
         return;
-    table_write_line(
-        arena_printf(arena, "Without gang scheduling %s %s, and %s %s while the others wait.", who,
-                     n_pods == 1 ? "starts" : "start", n_pods == 1 ? "holds" : "hold", held),
-        0, 0, out);
+    table_write_line(arena_printf(arena,
+                                  "Without gang scheduling %s %s, and %s %s while the others wait.",
+                                  who, n_pods == 1 ? "starts" : "start",
+                                  n_pods == 1 ? "holds" : "hold", held_text(held, arena)),
+                     0, 0, out);
 }
 
 /* Or about the manifest. */
