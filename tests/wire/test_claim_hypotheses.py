@@ -1,5 +1,6 @@
 """POST /v1/dry-run judges claims as if the slices, rules and templates of its manifest were applied (docs/DRA.md)."""
 
+import pytest
 from objects import merged
 from test_claims_judged import API, DRIVER, JUDGE, ONE, asks, claim, cluster, deployment, device, dry_run, messages, nics, reasons, slice_of, template, using
 
@@ -85,3 +86,21 @@ def test_a_workload_that_runs_already_with_claims(start_over):
     service = start_over(*cluster(ONE, claim("shared", on=("a", "gpu-1", "gpu-2"), holders=2), *running))
     answer = service.post("/v1/dry-run", deployment(1, using(t_a="one"))).json()
     assert answer["jobs"][0]["running"] == {"pods": 2, "gpus": 1 + 2}
+
+
+@pytest.mark.parametrize(
+    "kind, spec, wanted, text",
+    [
+        ("Deployment", {}, "typo", "There is no DeviceClass gpu.nvidia.co; did you mean gpu.nvidia.com?"),
+        ("Deployment", {"nodeSelector": {"kubernetes.io/hostnam": "a"}}, "typo", "There is no DeviceClass gpu.nvidia.co; did you mean gpu.nvidia.com?"),
+        ("DaemonSet", {}, "typo", "There is no DeviceClass gpu.nvidia.co; did you mean gpu.nvidia.com?"),
+        ("Deployment", {"nodeSelector": {"kubernetes.io/hostnam": "a"}}, "gone", "There is no ResourceClaimTemplate ml/gone."),
+    ],
+)
+def test_a_class_that_is_missing_decides_whatever_the_nodes_say(start_over, kind, spec, wanted, text):
+    asking = deployment(1, merged(using(t_a=wanted), {"spec": spec}))
+    if kind == "DaemonSet":
+        asking["kind"] = kind
+        del asking["spec"]["replicas"]
+    (workload,) = dry_run(start_over(*cluster(template("typo", asks(deviceClassName="gpu.nvidia.co")))), asking)
+    assert (workload["verdict"]["cause"], workload["verdict"]["text"]) == ("missing", text)

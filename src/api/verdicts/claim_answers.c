@@ -310,6 +310,17 @@ static bool ends_a_sentence(const char *text)
     return text[strlen(text) - 1] == '?';
 }
 
+enum reason claim_answers_fault_reason(const struct claim_rules *rules)
+{
+    enum reason first = REASON_FITS;
+    for (size_t i = 0; i < claim_rules_n(rules); i++) {
+        const enum reason fault = claim_rules_claim(rules, i)->fault;
+        if (fault != REASON_FITS && (first == REASON_FITS || fault < first))
+            first = fault;
+    }
+    return first;
+}
+
 /* It names a class that the saved cluster may have had. */
 static const char *unsaved_class(const struct claim_rules *rules, struct arena *arena)
 {

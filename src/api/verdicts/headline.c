@@ -597,7 +597,7 @@ const char *headline_reason(const struct fit_question *question, enum reason rea
         [REASON_POD_ANTI_AFFINITY] = "its pod anti-affinity rules it out",
         [REASON_POD_REPELLED] = "the anti-affinity of other pods rules it out",
     };
-    if (reason_is_of_claims(reason) && question->devices)
+    if (reason >= REASON_CLAIM_ELSEWHERE && reason <= REASON_CLAIM_FREE)
         return claim_answers_refusal(question->devices, reason, arena);
     return SHORT[reason] ? SHORT[reason] : reason_text(reason);
 }
@@ -634,9 +634,12 @@ static bool tell_claims(const struct headline_question *question, struct headlin
 {
     const struct candidates *candidates = question->candidates;
     const char *fault = claim_rules_fault(question->query->question.devices);
-    const bool is_missing =
-        has_reason(candidates, REASON_CLAIM_MISSING) || has_reason(candidates, REASON_CLAIM_CLASS);
-    const bool is_unjudged = has_reason(candidates, REASON_CLAIM_NOT_JUDGED);
+    const enum reason of_claim = claim_answers_fault_reason(question->query->question.devices);
+    const bool is_missing = of_claim == REASON_CLAIM_MISSING || of_claim == REASON_CLAIM_CLASS ||
+                            has_reason(candidates, REASON_CLAIM_MISSING) ||
+                            has_reason(candidates, REASON_CLAIM_CLASS);
+    const bool is_unjudged =
+        of_claim == REASON_CLAIM_NOT_JUDGED || has_reason(candidates, REASON_CLAIM_NOT_JUDGED);
     if (!is_missing && !is_unjudged && !fault[0])
         return false;
     headline->result = is_unjudged && !is_missing ? RESULT_NOT_JUDGED : RESULT_DOES_NOT_FIT;

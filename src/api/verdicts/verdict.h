@@ -69,6 +69,8 @@ void claim_answers_write(const json_t *answers, size_t indent, struct arena *are
 /* "its claim two-h100 finds too few gpu.nvidia.com devices": in a few words, of the reason. */
 const char *claim_answers_refusal(const struct claim_rules *rules, enum reason reason,
                                   struct arena *arena);
+/* Of the claim whose fault is told; REASON_FITS: none has one. */
+enum reason claim_answers_fault_reason(const struct claim_rules *rules);
 /* What keeps them off all nodes, as a sentence: "The saved cluster has no DeviceClasses; two-h100
  * names gpu.nvidia.com." */
 const char *claim_answers_fault(const struct claim_rules *rules, bool is_missing,
