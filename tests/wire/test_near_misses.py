@@ -200,6 +200,7 @@ def test_a_sixth_of_all_is_enough(service):
         ("T4", 1, {GPU: 6, "cpu": 4}, "No node has 6 T4; the largest, t4-gke-1, has 4."),
         ("L40S", 5, {GPU: 4, "cpu": 32, "memory": "100Gi"}, "It asks for 20 L40S; the cluster has 4, so 16 are missing."),
         ("A100, A10", 5, {GPU: 4, "cpu": 8, "memory": "1Ti"}, "It asks for 20 A100 or A10; the cluster has 18, so 2 are missing."),
+        ("A100-80GB, A10, L4", 5, {GPU: 4}, "It asks for 20 GPUs; its models have 13, so 7 are missing."),
         ("L4", 1, {GPU: 4, "cpu": 500}, "The nearest node, l4-1, lacks 2 GPUs and 461 CPU."),
     ],
 )

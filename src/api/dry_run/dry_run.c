@@ -105,11 +105,15 @@ static void tell_total(struct job *job)
     if (asked <= there || there == 0 || most < shape->needs[0].amount)
         return;
     headline->cause = CAUSE_TOTAL;
-    headline->text = arena_printf(
-        arena, "It asks for %s; %s %" PRId64 ", so %" PRId64 " %s missing.",
-        headline_gpus(&shape->facts, resource->name, asked, arena),
-        headline_chooses_labels(&shape->facts) ? "nodes it selects have" : "the cluster has", there,
-        asked - there, asked - there == 1 ? "is" : "are");
+    const bool has_many_models = shape->facts.wants.n_accept > 2; /* too long with others' number */
+    headline->text =
+        arena_printf(arena, "It asks for %s; %s %" PRId64 ", so %" PRId64 " %s missing.",
+                     has_many_models ? headline_amount(resource->name, asked, arena)
+                                     : headline_gpus(&shape->facts, resource->name, asked, arena),
+                     headline_chooses_labels(&shape->facts) ? "nodes it selects have"
+                     : has_many_models                      ? "its models have"
+                                                            : "the cluster has",
+                     there, asked - there, asked - there == 1 ? "is" : "are");
 }
 
 static bool asks_for_gpus(const struct job *job)
