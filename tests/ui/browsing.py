@@ -12,6 +12,7 @@ from service import ROOT
 
 sys.path.extend(glob.glob(os.path.join(ROOT, ".cache/venv-ui/lib/python3*/site-packages")))
 
+from axe_playwright_python.sync_playwright import Axe  # noqa: E402
 from playwright.sync_api import expect  # noqa: E402
 
 SHOTS = os.path.join(ROOT, "build/ui")
@@ -20,6 +21,7 @@ WAIT_MS = 300000  # of every wait; reached only on a failure
 expect.set_options(timeout=WAIT_MS)
 DESK = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
+SCREENS = {"desk": DESK, "phone": PHONE}
 
 
 def read(path):
@@ -72,6 +74,11 @@ def assert_no_sideways(page):
     """Nothing of the page is wider than the window, so that it never scrolls sideways."""
     wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1], wide
+
+
+def violations(page):
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
 
 
 class Pages:

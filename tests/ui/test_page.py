@@ -6,8 +6,7 @@ import re
 
 import objects
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from browsing import DESK, PHONE, assert_no_sideways, cells_of, expect, nodes_of, read, rows_of, shot, tried
+from browsing import DESK, PHONE, SCREENS, assert_no_sideways, cells_of, expect, nodes_of, read, rows_of, shot, tried, violations
 from service import ROOT, Service
 
 EXAMPLES = [os.path.join(ROOT, "examples", name) for name in ("sample-cluster.yaml", "openb-cluster.json", "dra-cluster.yaml")]
@@ -417,14 +416,6 @@ def test_the_language_is_chosen_and_kept_in_the_address(sample, pages):
     assert page.evaluate("document.documentElement.lang") == "zh"
     again = pages.open(sample, page.url[page.url.index("#") :])
     assert "概览" in again.locator("#tab-overview").inner_text()
-
-
-def violations(page):
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
-
-
-SCREENS = {"desk": DESK, "phone": PHONE}
 
 
 @pytest.mark.parametrize(("language", "scheme", "screen"), [

@@ -5,7 +5,7 @@ import itertools
 
 import objects
 import pytest
-from browsing import cells_of, rows_of, shot
+from browsing import SCREENS, assert_no_sideways, cells_of, rows_of, shot, violations
 from objects import annotated, filter_args, merged, node, pod
 from service import Service
 
@@ -101,6 +101,37 @@ def test_quotas_are_bars_with_their_users(service, pages):
     widths = page.locator(".meter > i").evaluate_all("bars => bars.map(bar => parseFloat(bar.style.width))")
     assert widths == [100 * limit["used"] / limit["limit"] for _, limit in limits]
     shot(page, "quotas")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_what_helps_a_namespace_that_waits_for_a_quota(service, pages, screen, scheme):
+    """Once for each, however many limits it waits for; a change of the cluster is tried at once."""
+    page = pages.open(service, "#view=quotas", wait="table", viewport=SCREENS[screen], color_scheme=scheme, bypass_csp=True)
+    waiting = [one for quota in service.get("/v1/quota").json()["quotas"] for limit in quota["limits"] for one in limit["waiting"]]
+    assert {one["namespace"] for one in waiting} == {"ml"} and len(waiting) == 2 and waiting[0]["remedies"]
+    (part,) = page.locator("section.card", has_text="What would help").locator("section.part-of").all()
+    assert part.locator("h3").inner_text() == "ml waits for 5 H100"
+    texts = part.locator(".remedy").all_inner_texts()
+    assert len(texts) == len(waiting[0]["remedies"]) and all(one["text"].lower() in text.lower() for one, text in zip(waiting[0]["remedies"], texts, strict=True))
+    assert_no_sideways(page)
+    users = page.locator("td.wide", has_text="ml 3").first.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert users == {"desk": "none", "phone": '"Most used by: "'}[screen], "a phone has no headings"
+    violations(page)
+    shot(page, f"quotas-help-{screen}-{scheme}")
+    part.get_by_role("button", name="Try", exact=True).first.click()
+    page.wait_for_selector(".answer")
+
+
+def test_a_pod_behind_others_waits_for_its_turn(pages, tmp_path, ends):
+    (tmp_path / "cluster.json").write_text(objects.list_text(node("h", 8, H100), pod("first", 5), pod("second", 5)))
+    service = Service("--cluster-file", tmp_path / "cluster.json")
+    ends.callback(service.stop)
+    verdict = service.get("/v1/pods/ml/second/explain").json()["pod"]["verdict"]
+    assert verdict["result"] == "waits" and "first" in verdict["text"], verdict
+    page = pages.open(service, "#pod=ml/second", wait=".drawer .verdict")
+    assert [page.locator(f".drawer .verdict > {part}").inner_text() for part in ("h2", "p")] == ["Waits for its turn", verdict["text"]]
+    shot(page, "waits-for-its-turn")
 
 
 LENDS = """

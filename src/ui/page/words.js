@@ -361,6 +361,7 @@ export const WORDS = {
   lentTo: [(gpus, quotas) => `${n_(gpus)} to ${quotas}`, (gpus, quotas) => `${n_(gpus)} 借给 ${quotas}`],
   mostUsedBy: ["Most used by", "主要使用者"],
   waitsForIt: ["Waits for it", "在等待的"],
+  waitsForGpus: [(namespace, gpus, model) => `${namespace} waits for ${model ? `${n_(gpus)} ${model}` : s(gpus, "GPU", "GPUs")}`, (namespace, gpus, model) => `${namespace} 在等待 ${n_(gpus)} 个 ${model || "GPU"}`],
   whatIf: ["What if", "假设"],
   otherLimits: ["Other limits?", "其他上限？"],
   unenforced: [(names, n) => `Pods that kube-scheduler never sends here are counted, not rejected, in ${names}${n > 0 ? ` and ${n} more` : ""}: no label gpu-extender.io/quota=enforced.`, (names, n) => `在以下命名空间中，kube-scheduler 未交给本扩展的 Pod 只计数、不拒绝：${names}${n > 0 ? ` 等，另有 ${n} 个` : ""}（没有标签 gpu-extender.io/quota=enforced）。`],
