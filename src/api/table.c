@@ -33,7 +33,7 @@ struct column {
     bool may_be_told;
     bool has_number, has_text; /* "-" is neither */
     size_t width, longest_word;
-    size_t least_word; /* the shortest of the cells' longest words */
+    size_t least_word; /* the shortest of the longest words of cells that are not "-" */
 };
 
 struct row {
@@ -131,7 +131,7 @@ static bool is_number(const char *text)
 
 static struct column column_of(const char *heading)
 {
-    struct column column = {.heading = heading};
+    struct column column = {.heading = heading, .least_word = SIZE_MAX};
     for (; *column.heading == *TABLE_MAY_GO || *column.heading == *TABLE_MAY_BE_TOLD;
          column.heading++) {
         column.may_go += *column.heading == *TABLE_MAY_GO;
@@ -164,7 +164,7 @@ static void see_cell(struct column *column, const char *cell, bool is_first)
     column->width = larger(column->width, width_of(cell, strlen(cell)));
     const size_t longest = longest_word(cell);
     column->longest_word = larger(column->longest_word, longest);
-    column->least_word = is_first ? longest : smaller(column->least_word, longest);
+    column->least_word = is_none ? column->least_word : smaller(column->least_word, longest);
 }
 
 void table_add(struct table *table, const char *const *cells)

@@ -42,7 +42,7 @@ def test_usage_of_quotas_is_reported(service):
         limit["waiting"][0].pop("remedies")
     assert quotas == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
-    assert " ".join(lines[0]).startswith("No limit is used up; pods wait")
+    assert " ".join(lines[0]).startswith("No limit is used up. Pods wait")
     assert lines[-2:] == [["team-a", "any", GPU, "3", "6", "3", "ml", "3", "ml", "5"], ["H100", "3", "4", "1", "ml", "3", "ml", "5"]]
     wide = service.get("/v1/quota?output=table&wide=true").text.splitlines()
     assert [line.split()[0] for line in wide[-2:]] == ["team-a", "team-a"]
@@ -54,7 +54,7 @@ def test_limits_that_are_used_up_come_first_in_the_text(start_over, write):
     quota = POLICY.replace("total: 6", "total: 9").replace("H100: 4", "H100: 3") + "- name: other\n  namespaces: [ml]\n  limits: [{resource: nvidia.com/gpu, total: 3}]\n"
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}
     lines = start_over(*FLEET, namespace, options=["--config", write("policy.yaml", quota)]).get("/v1/quota?output=table").text.splitlines()
-    assert lines[0] == f"2 of 3 limits are used up: team-a, H100, other, any {GPU}; pods wait for more than is left"
+    assert lines[0] == f"2 of 3 limits are used up: team-a, H100; other, any {GPU}. Pods wait for more than is left."
     assert " ".join(lines).endswith("Pods that kube-scheduler never sends here are counted, not rejected, in ml: no label gpu-extender.io/quota=enforced for the admission policy.")
 
 
@@ -82,7 +82,7 @@ def test_who_waits_for_a_quota_and_who_uses_it(start_over, write):
     assert [[remedy["kind"] for remedy in each] for each in helps] == [["askLess", "administrator"]] * 2
     lines = service.get("/v1/quota?output=table&width=400").text.splitlines()
     (first, *_) = [remedy["text"] for remedy in helps[0]]
-    assert lines[0].endswith("; pods wait for more than is left") and lines[1].startswith(f"  ml waits for 5 GPUs. Helps: {first} ("), lines
+    assert lines[0].endswith(". Pods wait for more than is left.") and lines[1].startswith(f"  ml waits for 5 GPUs. Helps: {first} ("), lines
     assert "; administrator: raise team-a to " in lines[1] and lines[2].startswith("  other waits for 4 GPUs. Helps: ")
     assert [(row["quota"], row["model"], row["left"], row["asks"]) for row in owners["much"]["verdict"]["quotas"]][:2] == [("team-a", "H100", 1, 5), ("team-a", "", 3, 5)]
     assert owners["much"]["verdict"]["quotas"][0]["users"] == [{"namespace": "ml", "used": 3}]

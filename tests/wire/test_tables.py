@@ -265,7 +265,7 @@ def test_what_is_corrected_is_not_accepted_too(write):
 
 
 def test_a_number_stays_with_its_unit():
-    table = said("node-groups", *FILE, env={"COLUMNS": "80"})
+    table = said("node-groups", *FILE, "-o", "wide", env={"COLUMNS": "100"})
     assert "7 nvidia.com/mig-1g.5gb" in table
 
 

@@ -365,6 +365,7 @@ def test_node_groups(module_service):
     assert groups["large"]["pods"] == [{"namespace": "ml", "name": "waits-0"}]
     text = served.get("/v1/node-groups?output=table").text
     assert max(map(len, text.splitlines())) <= 100 and "ml/waits-0" in text
+    assert "One more node of 1 other group would let none of the others run.\n" in text and "64 cpu" not in text and "64 cpu" in served.get("/v1/node-groups?output=table&wide=true").text
 
 
 @pytest.mark.parametrize(

@@ -561,11 +561,12 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
             n++;
             is_exceeded |= number(limit, "used") > number(limit, "limit");
             is_awaited |= json_array_size(json_object_get(limit, "waiting")) > 0;
-            if (number(limit, "used") >= number(limit, "limit"))
-                text_names_add(&full,
-                               arena_printf(arena, "%s, %s", text_member(quota, "name"),
-                                            gpus_of(limit, limit, arena)),
-                               arena);
+            if (number(limit, "used") < number(limit, "limit"))
+                continue;
+            if (!text_names_are_full(&full))
+                full.text = arena_printf(arena, "%s%s%s, %s", full.text, full.n > 0 ? "; " : "",
+                                         text_member(quota, "name"), gpus_of(limit, limit, arena));
+            full.n++;
         }
     }
     const char *text = full.n == 0
@@ -574,8 +575,8 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
                                           full.n == 1 ? "is" : "are",
                                           full_text(full.n, is_exceeded), text_names(&full, arena));
     table_write_sentence(
-        arena_printf(arena, "%s%s", text, is_awaited ? "; pods wait for more than is left" : ""), 0,
-        out);
+        arena_printf(arena, "%s%s", text, is_awaited ? ". Pods wait for more than is left." : ""),
+        0, out);
 }
 
 /* "ml waits for 8 H100. Helps: ask for 4 GPUs (h100-1); administrator: raise ml to 8 H100." */

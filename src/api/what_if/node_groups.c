@@ -348,36 +348,42 @@ static void add_narrow(struct table *table, const json_t *group, struct arena *a
                                pods_text(group, arena)});
 }
 
-static bool helps_nobody(const json_t *answer)
+static bool helps(const json_t *group)
 {
-    size_t i = 0;
-    json_t *group = NULL;
-    json_array_foreach (json_object_get(answer, "groups"), i, group) {
-        const json_t *would_run = json_object_get(group, "wouldRun");
-        if (!json_is_integer(would_run) || json_integer_value(would_run) > 0)
-            return false;
-    }
-    return true;
+    const json_t *would_run = json_object_get(group, "wouldRun");
+    return !json_is_integer(would_run) || json_integer_value(would_run) > 0;
 }
 
+/* Groups that would help nobody are rows of a wide table only. */
 void tables_write_node_groups(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const WIDE[] = {"GROUP", "BY",        "NODES", "MODEL",
                                        "LIKE",  "WOULD RUN", "PODS",  NULL};
     static const char *const NARROW[] = {"GROUP", "NODES", "LIKE", "RUN", "PODS", NULL};
     struct table *table = table_new(arena, wide, wide ? WIDE : NARROW);
+    const json_t *groups = json_object_get(answer, "groups");
+    size_t n_helping = 0;
     size_t i = 0;
     json_t *group = NULL;
     provenance_write_warning(answer, arena, out);
     table_write_line(text_member(answer, "summary"), 0, 0, out);
-    if (helps_nobody(answer)) /* then the table has no such column */
-        buf_add_text(out, "One more node of any group would let none of the others run\n\n");
-    else
+    json_array_foreach (groups, i, group) {
+        n_helping += helps(group);
+        if (wide || helps(group))
+            (wide ? add_wide : add_narrow)(table, group, arena);
+    }
+    const size_t n_others = json_array_size(groups) - n_helping;
+    if (!table_is_empty(table)) {
         buf_printf(out, "%s: how many of the others one more node like LIKE would let run\n\n",
                    wide ? WIDE[5] : NARROW[3]);
-    json_array_foreach (json_object_get(answer, "groups"), i, group)
-        (wide ? add_wide : add_narrow)(table, group, arena);
-    table_write(table, out);
+        table_write(table, out);
+    }
+    if (!wide && n_others > 0)
+        buf_printf(out,
+                   "One more node of %s%zu %sgroup%s would let none of the others run.\n"
+                   "?wide=true lists %s.\n",
+                   n_others > 1 ? "any of " : "", n_others, n_helping > 0 ? "other " : "",
+                   n_others > 1 ? "s" : "", n_others > 1 ? "them" : "it");
 }
 
 void api_node_groups(void *context, struct exchange *exchange)
