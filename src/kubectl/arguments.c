@@ -422,11 +422,14 @@ static int read_options(int argc, char **argv, struct arena *arena, struct argum
             keep_of_kubectl(key, i, arena, arguments);
             continue;
         }
-        const bool is_bad = key == '?' || key == ':';
-        const int r = is_bad ? fail_option(key, argv[optind - 1], err)
+        /* "--drain --url URL": getopt would take the next option for the value. */
+        const bool has_none = optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0;
+        const char *option = argv[optind - 1 - (has_none ? 1 : 0)];
+        const bool is_bad = key == '?' || key == ':' || has_none;
+        const int r = is_bad ? fail_option(has_none ? ':' : key, option, err)
                              : take(key, optarg, arena, arguments, err);
         if (is_bad)
-            prefix_option(argv[optind - 1], err);
+            prefix_option(option, err);
         if (r < 0)
             return r;
     }

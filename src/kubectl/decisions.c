@@ -109,6 +109,24 @@ static int watch(struct session *session)
     return status;
 }
 
+/* A misspelt name is no mistake here: decisions about deleted pods are kept, too. */
+static void say_if_none(const struct session *session, const json_t *answer, const char *pod)
+{
+    const enum form form = session->arguments.form;
+    int64_t keep = 0;
+    (void)json_get_integer(answer, "keep", &keep, NULL);
+    if (form == FORM_JSON || form == FORM_YAML || keep == 0)
+        return;
+    const char *of = pod                   ? arena_printf(session->arena, "the pod %.253s", pod)
+                     : session->namespace_ ? "pods of this namespace"
+                                           : NULL;
+    (void)session_complain(
+        session,
+        of ? arena_printf(session->arena, "no decision that is kept is about %s", of)
+           : "kube-scheduler has not asked yet",
+        EXIT_FINE);
+}
+
 int verbs_decisions(struct session *session)
 {
     json_t *answer = NULL;
@@ -121,8 +139,12 @@ int verbs_decisions(struct session *session)
     if (session->arguments.given & TAKES_WATCH)
         return watch(session);
     status = session_ask_or_complain(session, "decisions", NULL, &answer);
-    if (status == EXIT_FINE)
-        status = print_answer(session, answer, tables_write_decisions, &NAMES, true, EXIT_FINE);
+    if (status == EXIT_FINE) {
+        const bool has_any = json_array_size(json_member(answer, "decisions")) > 0;
+        if (!has_any)
+            say_if_none(session, answer, pod);
+        status = print_answer(session, answer, tables_write_decisions, &NAMES, has_any, EXIT_FINE);
+    }
     json_decref(answer);
     return status;
 }

@@ -298,6 +298,8 @@ def test_wrong_options(words):
         (("claims", "-l", "a in b", *FILE), "--selector=a in b: should be requirements separated by commas"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
+        (("what-if", "--drain", "--no-headers"), "--drain: needs a value"),
+        (("pending", "-n", "--no-headers"), "-n: needs a value"),
         (("nodes", "-o"), "-o: needs a value"),
         (("nodes", "--watch=3"), "-w: takes no value"),
         (("what-if", "--drian", "a"), "--drian: this option is unknown; did you mean --drain?"),

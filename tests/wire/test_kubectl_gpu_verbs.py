@@ -54,6 +54,12 @@ def test_decisions_are_those_of_the_api(service):
         assert all(len(line) <= 100 for line in said("decisions", *words, *url_of(service)).splitlines())
 
 
+def test_no_decisions_are_said_to_be_none(service):
+    for words, message in (((), "kube-scheduler has not asked yet"), (("nobody",), "no decision that is kept is about the pod nobody"), (("-n", "ml"), "no decision that is kept is about pods of this namespace")):
+        done = gpu("decisions", *words, *url_of(service))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", f"kubectl gpu: {message}\n"), done
+
+
 def test_times_of_decisions_do_not_break():
     """Where a table has no room for them, others go."""
     each = {"time": "2026-11-28T20:25:38.901Z", "verb": "prioritize", "pod": {"namespace": "ml-training", "name": "finetune-0"}, "nodesAsked": 12, "nodesHandedOn": 12}
