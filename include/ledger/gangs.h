@@ -65,6 +65,9 @@ const struct node *gangs_bound_node(const struct cluster *cluster, const char *k
 void gangs_place(struct cluster *cluster, const char *uid, const char *node_name, size_t kind);
 /* Gives up all places of the group. */
 void gangs_drop(struct cluster *cluster, const char *key);
+/* Whether the places of a group that requires one domain are in one, with its bound pods: the
+ * labels of nodes may change. */
+bool gangs_keep_to_domain(const struct cluster *cluster, const char *key);
 void gangs_treat(struct cluster *cluster, const char *key, enum gang_treatment treatment);
 
 /* The nodes that a group allows one of its pods, or the reason why none. */
@@ -83,6 +86,10 @@ struct gang_hold {
  * are planned (policy). uid: of a pod that the ledger may not know yet. */
 const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *namespace_,
                                    const char *gang, const char *uid, struct arena *arena);
+/* Of a pod of the ledger that is not bound: the domain that its group's bound pods fix. In the
+ * arena. NULL: none. */
+const struct gang_hold *gangs_domain(const struct cluster *cluster, const struct pod *pod,
+                                     struct arena *arena);
 /* The pod is about to be bound there, by its hold: if that is the place of another pod of its kind,
  * they change places. */
 void gangs_take_place(struct cluster *cluster, const char *uid, const char *node_name);

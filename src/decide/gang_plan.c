@@ -555,6 +555,82 @@ static enum gang_choice choose_by_wish(struct gang_place *place)
     return choice;
 }
 
+/* ---- what no end of another pod would change ---- */
+
+/* All of them, also those in use. */
+static int64_t gpus_on(const struct node *node)
+{
+    size_t n = 0;
+    int64_t gpus = 0;
+    const struct node_resource *rows = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++)
+        gpus = amount_add(gpus, rows[i].resource->is_gpu ? rows[i].allocatable : 0);
+    return gpus;
+}
+
+static const char *beyond_quota(const struct gang_place *place, const struct quota *quota)
+{
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        int64_t asked = 0;
+        for (size_t k = 0; k < place->n_kinds && !limit->model; k++) {
+            const struct fit_question *question = &place->kinds[k].question;
+            if (quota_counts(question->quota, limit))
+                asked += quota_need(question->shape, limit) * (int64_t)place->kinds[k].n;
+        }
+        const int64_t most = amount_add(limit->gpus, limit->borrow.gpus);
+        if (asked > most)
+            return arena_printf(place->arena,
+                                "quota %s allows %lld GPUs, and its pods ask for %lld", quota->name,
+                                (long long)most, (long long)asked);
+    }
+    return NULL;
+}
+
+static bool is_for_any(const struct gang_place *place, const struct node *node)
+{
+    for (size_t i = 0; i < place->n_kinds; i++) {
+        const struct pod_shape *shape = place->kinds[i].question.shape;
+        if (admit_node(node, shape) && admit_model(node, shape) == REASON_FITS)
+            return true;
+    }
+    return false;
+}
+
+static const char *beyond_cluster(const struct gang_place *place)
+{
+    int64_t asked = 0;
+    int64_t there = 0;
+    for (size_t i = 0; i < place->plan->n; i++)
+        asked = amount_add(asked, place->plan->members[i].gpus);
+    for (const struct node *node = cluster_next_node(place->fork, NULL); node;
+         node = cluster_next_node(place->fork, node)) {
+        if (is_for_any(place, node))
+            there = amount_add(there, gpus_on(node));
+    }
+    if (asked <= there)
+        return NULL;
+    return arena_printf(place->arena, "its pods ask for %lld GPUs, and their nodes have %lld",
+                        (long long)asked, (long long)there);
+}
+
+/* There is no room now: whether there can ever be. */
+static enum gang_choice choose_never(struct gang_place *place)
+{
+    const struct policy *policy = cluster_policy(place->fork);
+    for (size_t i = 0; i < place->n_kinds; i++)
+        place->kinds[i].question =
+            question_of(place->fork, &place->kinds[i].members[0], place->arena);
+    const char *why = place->n_kinds > 1 ? beyond_cluster(place) : NULL;
+    for (size_t i = 0; i < policy->n_quotas && !why; i++)
+        why = beyond_quota(place, &policy->quotas[i]);
+    if (!why)
+        return GANG_NO_ROOM;
+    place->plan->lacks = why;
+    place->plan->has_more = false;
+    return GANG_NEVER_FITS;
+}
+
 enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
                                   bool (*avoids)(const void *context, const char *node),
                                   const void *context, struct arena *arena)
@@ -581,9 +657,9 @@ enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
         return GANG_NEVER_FITS;
     }
     const bool asks = policy_read_domain(cluster_policy(fork), plan->domain, &place.wish);
-    if (asks && plan->n > 0)
-        return choose_by_wish(&place);
-    return choose_all(&place, NULL);
+    const enum gang_choice choice =
+        asks && plan->n > 0 ? choose_by_wish(&place) : choose_all(&place, NULL);
+    return choice == GANG_NO_ROOM ? choose_never(&place) : choice;
 }
 
 static int64_t total_of(const struct cluster *fork, const char *model)
@@ -591,12 +667,8 @@ static int64_t total_of(const struct cluster *fork, const char *model)
     int64_t total = 0;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        size_t n = 0;
-        const struct node_resource *rows = node_resources(node, &n);
-        for (size_t i = 0; i < n && node_traits(node)->model_word == model; i++) {
-            if (rows[i].resource->is_gpu)
-                total = amount_add(total, rows[i].allocatable);
-        }
+        if (node_traits(node)->model_word == model)
+            total = amount_add(total, gpus_on(node));
     }
     return total;
 }
@@ -643,7 +715,7 @@ static bool has_room(const struct cluster *cluster, const struct pod *pod, int64
 bool gang_plan_holds(const struct cluster *cluster, const char *key, int64_t now_ms)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    bool holds = true;
+    bool holds = gangs_keep_to_domain(cluster, key);
     for (const struct pod *pod = gangs_next_unbound(cluster, key, NULL); pod && holds;
          pod = gangs_next_unbound(cluster, key, pod))
         holds = !pod->planned_node[0] || has_room(cluster, pod, now_ms, arena);

@@ -222,6 +222,25 @@ static const char *wish_of(const struct cluster *cluster, const struct member_gr
     return member ? member->pod->pod.domain : cluster->policy->gangs.domain;
 }
 
+bool gangs_keep_to_domain(const struct cluster *cluster, const char *key)
+{
+    struct domain_wish wish = {0};
+    const struct member_group *group = find_group(cluster, key);
+    const struct node *bound = gangs_bound_node(cluster, key);
+    if (!group || !policy_read_domain(cluster->policy, wish_of(cluster, group), &wish) ||
+        wish.rule != DOMAIN_REQUIRE || (bound && !node_domain(bound, wish.level)))
+        return true;
+    domain_id domain = bound ? node_domain(bound, wish.level) : 0;
+    for (const struct group_member *member = group->waiting; member; member = member->next) {
+        const struct node *node = cluster_find_node(cluster, member->pod->pod.planned_node);
+        const domain_id place = node ? node_domain(node, wish.level) : 0;
+        domain = domain ? domain : place;
+        if (member->pod->pod.planned_node[0] && (!place || place != domain))
+            return false;
+    }
+    return true;
+}
+
 /* A pod that replaces another goes to the others. */
 static const struct gang_hold *hold_in_domain(const struct cluster *cluster,
                                               const struct member_group *group,
@@ -237,6 +256,15 @@ static const struct gang_hold *hold_in_domain(const struct cluster *cluster,
     hold->level = wish.level;
     hold->domain = node ? node_domain(node, wish.level) : 0;
     return hold->domain ? hold : NULL;
+}
+
+const struct gang_hold *gangs_domain(const struct cluster *cluster, const struct pod *pod,
+                                     struct arena *arena)
+{
+    const struct pod_entry *entry = CONTAINER_OF(pod, const struct pod_entry, pod);
+    return is_member(entry) && plans(cluster)
+               ? hold_in_domain(cluster, entry->member->group, entry, arena)
+               : NULL;
 }
 
 const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *namespace_,

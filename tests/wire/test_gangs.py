@@ -310,6 +310,19 @@ def test_a_group_waits_for_one_domain(api, follow, racks):
     assert racks_of(service, three, RACKS) == {"r2"}
 
 
+def test_a_pod_that_replaces_one_is_answered_for_the_domain(api, follow, racks):
+    """Its group runs in r1, which is full; r2 has room."""
+    three = members(3, gpus=4)
+    for one in three:
+        one["metadata"]["annotations"]["gpu-extender.io/domain"] = "require rack"
+    api.store.put(*(merged(one, {"spec": {"nodeName": name}, "status": {"phase": "Running"}}) for one, name in zip(three, ["r1-0", "r1-1"])))
+    service = follow(more=BY_RACK)
+    arrive(api, service, three[2])
+    explained = service.get("/v1/explain?namespace=ml&name=train-2").json()
+    assert explained["pod"]["verdict"]["result"] != "fits", explained
+    assert handed_on(service, three[2], ["r2-2", "r2-3", "r2-4"]) == []
+
+
 def test_a_wrong_domain(api, follow, racks):
     service = follow(more=BY_RACK)
     wrong = members(1)[0]

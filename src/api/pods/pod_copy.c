@@ -84,6 +84,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->peers = share_peers(copying, pod);
     copy->pod = cluster_copy_pod(pod, arena);
     copy->group = pod_groups_find(cluster, pod->namespace_, pod->group);
+    copy->hold = gangs_domain(cluster, pod, arena);
     copy->replica_of = arena_strdup(arena, owners_uid(pod->owner));
     copy_reservation(cluster, copy, arena);
 }

@@ -65,10 +65,11 @@ struct pod_copy {
     struct pod pod; /* shape, owner, labels and terms are NULL: the ledger may free them */
     struct shared_shape *shape;
     struct shared_peers *peers;
-    struct pod_group group;    /* of a pod that names one */
-    const char *replica_of;    /* as in pod_facts */
-    const char *reserved_node; /* node of its reservation; NULL: none */
-    int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
+    struct pod_group group;       /* of a pod that names one */
+    const struct gang_hold *hold; /* by gangs_domain() */
+    const char *replica_of;       /* as in pod_facts */
+    const char *reserved_node;    /* node of its reservation; NULL: none */
+    int64_t reserved_ms;          /* start of the reservation, by clock_ms() */
     /* Of pod_copy_named(): why the GPUs of its node are not those that it asks for. */
     enum reason misfit;
     /* The amounts that quotas count of its resource claims; NULL: none. */

@@ -176,10 +176,12 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
     wanted.devices = claim_lookup_rules(
         report->claims, &(struct claims_user){copy->pod.namespace_, copy->pod.claims, copy->pod.uid,
                                               copy->pod.made_claims});
-    return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
+    struct pod_query query = {.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),
                               .claims = report->claims,
                               .arena = report->arena};
+    query.question.hold = copy->hold;
+    return query;
 }
 
 static const char *state_of(const struct pod *pod)

@@ -40,7 +40,8 @@ static const struct {
     [GANG_WAIT_ROOM] = {"room", "there is not enough room for all of its pods now"},
     [GANG_WAIT_NEVER] = {"never", "it can never fit here"},
     [GANG_WAIT_SHARE] = {"share",
-                         "groups would keep too many GPUs of a model (gangs.maxKeptShare)"},
+                         "groups would keep too many GPUs of a model at once, or its namespace "
+                         "did not use such a plan lately (gangs.maxKeptShare)"},
     [GANG_WAIT_CHARGED] = {"charged", "groups of its namespace kept too many GPUs without use"},
     [GANG_WAIT_OBSERVED] = {"observed", "all of its pods fit now; groups are only observed"},
     [GANG_WAIT_BEYOND] = {"beyond", "too many pods of groups wait"},
@@ -122,6 +123,7 @@ struct gang_turns {
     uint64_t n_seen, n_attempts;
     bool has_strangers;   /* groups that are not known */
     int64_t seen_ms;      /* 0: never */
+    int64_t wake_ms;      /* of the last gang_turns_next() */
     int64_t next_plan_ms; /* by the cost of planning; it may be begun a gap earlier */
     int64_t kept_ms;      /* GPU-milliseconds, in all */
 };
@@ -331,13 +333,13 @@ static void find_beyond(struct gang_turns *turns)
 }
 
 /* A group that may be known: seen now, and the machine's turn of it, or NULL. */
-struct candidate {
+struct turn_candidate {
     const struct gang_sight *sight;
     struct group_turn *turn;
     size_t rank; /* in its namespace */
 };
 
-static int standing(const struct candidate *candidate)
+static int standing(const struct turn_candidate *candidate)
 {
     if (candidate->turn && candidate->turn->has_plan)
         return 0;
@@ -347,7 +349,7 @@ static int standing(const struct candidate *candidate)
 }
 
 /* Those that are known come first, so that they stay so. */
-static int compare_ages(const struct candidate *a, const struct candidate *b)
+static int compare_ages(const struct turn_candidate *a, const struct turn_candidate *b)
 {
     const uint64_t a_order = a->turn ? a->turn->order : UINT64_MAX;
     const uint64_t b_order = b->turn ? b->turn->order : UINT64_MAX;
@@ -358,8 +360,8 @@ static int compare_ages(const struct candidate *a, const struct candidate *b)
 
 static int compare_in_namespaces(const void *a, const void *b)
 {
-    const struct candidate *left = a;
-    const struct candidate *right = b;
+    const struct turn_candidate *left = a;
+    const struct turn_candidate *right = b;
     const int by_namespace = strcmp(left->sight->namespace_, right->sight->namespace_);
     const int by_standing = standing(left) - standing(right);
     return by_namespace ? by_namespace : by_standing ? by_standing : compare_ages(left, right);
@@ -367,8 +369,8 @@ static int compare_in_namespaces(const void *a, const void *b)
 
 static int compare_ranks(const void *a, const void *b)
 {
-    const struct candidate *left = a;
-    const struct candidate *right = b;
+    const struct turn_candidate *left = a;
+    const struct turn_candidate *right = b;
     if (left->rank != right->rank)
         return left->rank < right->rank ? -1 : 1;
     return compare_ages(left, right);
@@ -377,7 +379,7 @@ static int compare_ranks(const void *a, const void *b)
 /* Puts the first of each namespace first, then the second of each, and so on: so the groups of one
  * namespace, however many, take no other's turn. In a namespace those with pods missing are last.
  */
-static void share_out(struct candidate *candidates, size_t n)
+static void share_out(struct turn_candidate *candidates, size_t n)
 {
     qsort(candidates, n, sizeof *candidates, compare_in_namespaces);
     for (size_t i = 1; i < n; i++) {
@@ -401,13 +403,13 @@ static void forget_unseen(struct gang_turns *turns)
 void gang_turns_see(struct gang_turns *turns, const struct gang_sight *sights, size_t n,
                     int64_t now_ms)
 {
-    struct candidate *candidates = MEM_ARRAY(struct candidate, n + 1);
+    struct turn_candidate *candidates = MEM_ARRAY(struct turn_candidate, n + 1);
     charge(turns, now_ms);
     close_accounts(turns, now_ms);
     for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next)
         turn->is_seen = false;
     for (size_t i = 0; i < n; i++)
-        candidates[i] = (struct candidate){&sights[i], find(turns, sights[i].key), 0};
+        candidates[i] = (struct turn_candidate){&sights[i], find(turns, sights[i].key), 0};
     if (n > GANG_TURNS_MAX)
         share_out(candidates, n);
     turns->has_strangers = n > GANG_TURNS_MAX;
@@ -550,6 +552,7 @@ static bool goes_on(const struct gang_turns *turns, const struct group_turn *tur
 
 struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64_t wake_ms)
 {
+    turns->wake_ms = wake_ms;
     for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next) {
         const enum gang_end why = turn->has_plan ? end_of(turns, turn, now_ms) : GANG_END_NONE;
         if (why != GANG_END_NONE)
@@ -649,7 +652,8 @@ static void begin_plan(struct gang_turns *turns, struct group_turn *turn,
     turn->n_places = turn->gang.n_planned = gang_n_missing(&turn->gang);
     if (replaces)
         return;
-    turn->began_ms = turn->progress_ms = now_ms;
+    turn->began_ms = now_ms;
+    turn->progress_ms = turns->wake_ms > now_ms ? turns->wake_ms : now_ms;
     turn->offered.n = 0;
     turn->missed = 0;
 }

@@ -352,7 +352,8 @@ static void test_a_quota_counts_for_the_sum(void **state)
     fixture_put_node(fixture, "n1", "cpu=64000 pods=100 " GPU "=8", "");
     fixture_put_node(fixture, "n2", "cpu=64000 pods=100 " GPU "=8", "");
     put_four(fixture);
-    assert_int_equal(choose(fixture, NULL, &plan), GANG_NO_ROOM);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+    assert_string_equal(plan.lacks, "quota ml allows 12 GPUs, and its pods ask for 16");
     for (int i = 0; i < 3; i++)
         put(fixture, arena_printf(fixture->arena, "ml/%d", i), 4, 3);
     fixture_remove_pod(fixture, "ml/3");
@@ -360,6 +361,22 @@ static void test_a_quota_counts_for_the_sum(void **state)
     assert_true(gang_plan_keep(fixture->cluster, &plan, NOW));
     put_stranger(fixture, 1, 0);
     assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_QUOTA);
+}
+
+static void test_two_kinds_that_never_fit_together(void **state)
+{
+    (void)fixture_setup(state);
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    fixture->policy.gangs.mode = GANGS_PLAN;
+    fixture_put_node(fixture, "n1", "cpu=64000 pods=100 " GPU "=8", "");
+    put(fixture, "ml/0", 3, 2);
+    put(fixture, "ml/1", 6, 2);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+    assert_string_equal(plan.lacks, "its pods ask for 9 GPUs, and their nodes have 8");
+    put(fixture, "ml/1", 5, 2);
+    fixture_put_pod(fixture, "ml/other", "n1", GPU "=1");
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NO_ROOM);
 }
 
 /* ---- domains ---- */
@@ -496,6 +513,18 @@ static void test_bound_members_fix_the_domain(void **state)
     put_member(fixture, "ml/0", 8, 3, "require rack", "r1-0");
     assert_string_equal(racks(fixture),
                         "the rack of its bound pods has no room for the other 2 pods of 8 GPUs");
+}
+
+static void test_a_plan_whose_nodes_leave_the_domain(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_members(fixture, 2, 8, "require rack");
+    plan(fixture);
+    assert_true(gang_plan_holds(fixture->cluster, KEY, NOW));
+    gangs_place(fixture->cluster, "ml/0", "r1-0", 1);
+    gangs_place(fixture->cluster, "ml/1", "r2-2", 1);
+    assert_false(gang_plan_holds(fixture->cluster, KEY, NOW));
 }
 
 static void test_a_replacement_goes_to_the_domain_of_the_others(void **state)
@@ -744,12 +773,14 @@ int main(void)
         GANG_TEST(test_a_running_group_is_as_other_pods),
         GANG_TEST(test_observing_has_no_effect),
         cmocka_unit_test_teardown(test_a_quota_counts_for_the_sum, fixture_teardown),
+        cmocka_unit_test_teardown(test_two_kinds_that_never_fit_together, fixture_teardown),
         GANG_TEST(test_one_domain_for_all),
         GANG_TEST(test_the_fewest_domains),
         GANG_TEST(test_the_domains_that_are_tried_are_few),
         GANG_TEST(test_the_policys_domain),
         GANG_TEST(test_members_that_differ),
         GANG_TEST(test_bound_members_fix_the_domain),
+        GANG_TEST(test_a_plan_whose_nodes_leave_the_domain),
         GANG_TEST(test_a_replacement_goes_to_the_domain_of_the_others),
         GANG_TEST(test_members_with_other_terms),
         GANG_TEST(test_members_with_other_labels),
