@@ -517,6 +517,13 @@ static int64_t waits_since_ms(const struct group_turn *turn)
     return turn->tried_ms > turn->first_ms ? turn->tried_ms : turn->first_ms;
 }
 
+static bool waits_longer(const struct group_turn *a, const struct group_turn *b)
+{
+    if (waits_since_ms(a) != waits_since_ms(b))
+        return waits_since_ms(a) < waits_since_ms(b);
+    return a->tried_ms != b->tried_ms ? a->tried_ms < b->tried_ms : compare(a, b) < 0;
+}
+
 /* The first in order, so that it gets room that comes free. But every other attempt is of the group
  * that has waited longest for one, if not all have one in time: groups without room hold up no
  * others. */
@@ -529,7 +536,7 @@ static struct group_turn *next_turn(struct gang_turns *turns, int64_t now_ms)
             continue;
         if (!first || compare(turn, first) < 0)
             first = turn;
-        if (!oldest || waits_since_ms(turn) < waits_since_ms(oldest))
+        if (!oldest || waits_longer(turn, oldest))
             oldest = turn;
     }
     turns->n_attempts += first != NULL;
