@@ -508,3 +508,11 @@ def test_the_page_hides_what_the_program_hides(sample, pages):
     kept = "a\u00acé\u2010\U0001f600\n"
     assert page.evaluate("text => import('./fetching.js').then(({ parse }) => parse(text))", json.dumps(kept)) == kept
     assert page.evaluate("text => import('./fetching.js').then(({ parse }) => parse(text))", json.dumps(kept, ensure_ascii=False)) == kept
+
+
+def test_the_name_of_a_pod_has_room_in_the_drawer(sample, pages):
+    """What made it stands below, so that the name is one line."""
+    page = pages.open(sample, "#node=v100-1", wait=".drawer .holders .link")
+    link = page.locator(".drawer .holders .link").first
+    assert link.inner_text() == "ml-inference/bert-serve-0" and link.bounding_box()["height"] < 24
+    shot(page, "drawer-of-a-node")

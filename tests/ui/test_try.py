@@ -273,3 +273,28 @@ def test_a_quota_and_the_placement_are_tried(pages, tmp_path, ends):
     page.locator("#try-it").click()
     wrong = {"changes": [changes[0], {"quota": {"name": "training", "limits": [{"models": {"H100": "many"}}]}}, changes[2]]}
     page.locator(".verdict.not", has_text=service.post("/v1/what-if", wrong).json()["error"]).wait_for()
+
+
+WRONG = """apiVersion: v1
+kind: Pod
+metadata: {name: NAME, namespace: ml-training, annotations: {gpu-extender.io/models: H10O}}
+spec: {containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}
+---
+"""
+ODD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: odd}\ndta: {}\n"
+
+
+def test_the_verdict_comes_before_the_mistakes(sample, pages):
+    """Those of a job stand below its verdict, those of other objects below all jobs."""
+    page = pages.open(sample, "#view=try", wait="#manifest")
+    for names in (["a"], ["a", "b"]):
+        tried(page, "".join(WRONG.replace("NAME", name) for name in names) + ODD)
+        jobs = page.locator(".answer article").all()
+        assert len(jobs) == len(names)
+        for job in jobs:
+            assert job.locator(":scope > *").evaluate_all("parts => parts.slice(0, 2).map(part => part.classList[0])") == ["verdict", "notice"]
+            assert job.locator(".notice.warning").count() == 1
+        (odd,) = page.locator(".answer > .notice").all()
+        assert "did you mean data?" in odd.inner_text()
+        assert page.locator(".answer > *").evaluate_all("parts => parts.findIndex(part => part.matches('.notice')) > parts.findLastIndex(part => part.matches('article'))")
+        shot(page, f"mistakes-of-{len(names)}")

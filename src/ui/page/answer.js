@@ -113,13 +113,15 @@ function titleOf(job, result) {
   return job.fitsWithout === undefined || job.fitsWithout === job.fits ? fits : t("withoutChanges", fits, job.fitsWithout);
 }
 
-export function Job({ job, answer, inventory, isOnly, change }) {
+// children: below the verdict.
+export function Job({ job, answer, inventory, isOnly, change, children }) {
   const workloads = job.workloads.map((at) => answer.workloads[at]);
   const verdict = job.verdict;
   const failing = workloads.find((workload) => workload.placed < workload.replicas);
   const name = `${job.kind} ${job.namespace}/${job.name}`;
   return html`<article aria-label=${name}>
     <${Verdict} result=${verdict.result} title=${titleOf(job, verdict.result)}>${!isOnly && html`<b>${name}.</b> `}${verdict.text}</${Verdict}>
+    ${children}
     <${Remedies} of=${job} pods=${job.pods} change=${change} />
     <${Places} job=${job} workloads=${workloads} inventory=${inventory} change=${change} />
     ${failing && html`<${WhyNot} nodes=${failing.nodes} inventory=${inventory} of=${roleOf(failing)} change=${change} />`}

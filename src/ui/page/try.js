@@ -56,10 +56,16 @@ function Editor({ text, wrong, write, ask }) {
     <textarea id="manifest" aria-label=${t("manifest")} spellcheck="false" wrap="off" rows="24" value=${text} onKeyDown=${keys} onInput=${(event) => write(event.target.value)} onScroll=${(event) => (lines.current.scrollTop = event.target.scrollTop)}></textarea></div>`;
 }
 
-// The lines of the manifest that a warning is about.
-function Mistakes({ answer, manifest }) {
+// The job whose object the path of a warning begins with; the only one, if the path names none.
+function jobOf({ path }, jobs) {
+  const [, object] = /^([A-Z]\S* \S+): /.exec(path) ?? [];
+  return object ? jobs.find((job) => `${job.kind} ${job.namespace}/${job.name}` === object) : jobs.length === 1 ? jobs[0] : undefined;
+}
+
+// Warnings, with the lines of the manifest that they are about.
+function Mistakes({ of, manifest }) {
   const lines = manifest.split("\n");
-  return answer.warnings.map((warning) => html`<${Notice} title=${warning.line ? t("inLine", warning.line, warning.message) : warning.message}>
+  return of.map((warning) => html`<${Notice} title=${warning.line ? t("inLine", warning.line, warning.message) : warning.message}>
     ${warning.path}${warning.line && html`<code class="at block">${warning.line}  ${lines[warning.line - 1]}</code>`}</${Notice}>`);
 }
 
@@ -79,9 +85,10 @@ function Answer({ tried, inventory, state, change }) {
     ${jobs.length > 1 && html`<${Verdict} result=${nFit === jobs.length ? "fits" : nFit > 0 ? "partlyFits" : "doesNotFit"} title=${t("workloadsFit", nFit, jobs.length)}>${t("failingFirst")}</${Verdict}>`}
     ${isWhatIf && jobs.length === 0 && html`<${ChangesVerdict} answer=${answer} />`}
     ${!isWhatIf && jobs.length === 0 && html`<${Verdict} result="notJudged" title=${t("verdict_notJudged")}>${answer.summary}</${Verdict}>`}
-    <${Mistakes} answer=${answer} manifest=${question.manifest} />
+    ${jobs.map((job) => html`<${Job} job=${job} answer=${answer} inventory=${inventory} isOnly=${jobs.length === 1} change=${change}>
+      <${Mistakes} of=${answer.warnings.filter((one) => jobOf(one, jobs) === job)} manifest=${question.manifest} /></${Job}>`)}
+    <${Mistakes} of=${answer.warnings.filter((one) => !jobOf(one, jobs))} manifest=${question.manifest} />
     ${answer.notUnderstood.map((one) => html`<${Notice} title=${`${one.kind} ${one.name}`}>${one.path}: ${one.message}</${Notice}>`)}
-    ${jobs.map((job) => html`<${Job} job=${job} answer=${answer} inventory=${inventory} isOnly=${jobs.length === 1} change=${change} />`)}
     ${isWhatIf && html`<${Effects} answer=${answer} change=${change} />`}
     ${answer.deviceRequests.map((one) => html`<p class="small">${one.object}: ${one.path}: ${one.message}</p>`)}
     ${answer.skipped.map((one) => html`<p class="soft small">${t("skipped")}: ${one.kind} ${one.name}: ${one.why}</p>`)}
