@@ -17,14 +17,14 @@
 const struct verb_facts VERB_TABLE[N_VERBS] = {
     [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them",
                     TAKES_MODEL | TAKES_SELECTOR | TAKES_OBJECT | SHOWN,
-                    MODEL_COLUMN RESOURCE_COLUMN
+                    MODEL_COLUMN
                     "GPUS\tthat pods may use\n"
-                    "USED\tby its pods\n"
-                    "FREE\tthe others (wide)\n"
+                    "USED\tby pods\n"
+                    "FREE\tnot used, also on closed nodes (wide)\n"
                     "USABLE\tfree, on an open node, and pods fit beside them\n"
                     "STRANDED\tfree, but no kind of pod that is here fits beside them\n"
-                    "STATE\tReady, NotReady, cordoned, stranded or quarantined\n"
                     "CLOSED\tfree, on a node that is cordoned or not ready\n"
+                    "STATE\tReady, NotReady, cordoned, stranded or quarantined\n" RESOURCE_COLUMN
                     "RESERVED\tfor pods that are being bound\n"
                     "CPU, MEMORY\tthat are free on the node (wide)\n"
                     "PODS\tthat use them, each with its GPUs (wide)\n",
@@ -73,12 +73,12 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                    "pods -n ml-training", verbs_pods},
     [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use",
                    TAKES_MODEL | TAKES_SELECTOR | TAKES_FORM,
-                   MODEL_COLUMN RESOURCE_COLUMN
+                   MODEL_COLUMN
                    "FREE\ton open nodes\n"
                    "STRANDED\tfree, but no kind of pod that is here fits beside them\n"
                    "PODS OF 2, OF 4, OF 8\tpods of so many GPUs that fit\n"
                    "SUITS\tthe share of the free GPUs that suits the average pod\n"
-                   "STRANDED ON\tthe nodes, and what is used up there\n",
+                   "STRANDED ON\tthe nodes, and what is used up there\n" RESOURCE_COLUMN,
                    "frag --model V100", verbs_frag},
     [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them",
                      IN_NAMESPACES | TAKES_SELECTOR | SHOWN,
@@ -92,7 +92,7 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                         "ON\tnodes that the answer passes on\n"
                         "LEDGER\tthe same number: the same data\n",
                         "decisions -n ml-training", verbs_decisions},
-    [VERB_DOCTOR] = {"doctor", "", "which answers you get, and if data are complete", TAKES_FORM,
+    [VERB_DOCTOR] = {"doctor", "", "which answers you get, and what is wrong", TAKES_FORM,
                      "ok, warn, fail\thow a check ended\n"
                      "NAME: TEXT\tthe check, and what it found\n",
                      "doctor", verbs_doctor},
