@@ -2,7 +2,7 @@
 
 import pytest
 from api import wait_until
-from cluster import PODS, pod, prepare
+from cluster import PODS, is_refused, pod, prepare
 from controllers import KUEUE, LEADER_WORKER_SETS, QUEUE, ControlledPlane, leader_worker_set
 from live import LiveCluster, node_name
 from test_gangs import JOBS, create_job, n_bound, plan, wait_for
@@ -60,6 +60,18 @@ def leave(live, *free):
         live.create(f"h100-{number}-used", 8 - gpus, node_name=f"h100-{number}")
 
 
+def wait_until_held(live, group, n, prefix=None):
+    """kube-scheduler asked for each of its n pods, and none is bound. prefix: of their names, if not the group's."""
+    wait_for(live, group, "waiting")
+
+    def are_refused():
+        pods = [item for item in live.api.get(PODS)["items"] if item["metadata"]["name"].startswith(prefix or group)]
+        return len(pods) == n and all(map(is_refused, pods))
+
+    wait_until(are_refused, lambda: live.shown({item["metadata"]["name"]: item for item in live.api.get(PODS)["items"]}))
+    assert n_bound(live, prefix or group) == 0
+
+
 def bound_of_replicas(live, name, n):
     return [n_bound(live, f"{name}-{i}") for i in range(n)]
 
@@ -88,13 +100,11 @@ def test_a_replica_waits_whole_and_runs_whole(live):
     live.create("single", 1)
     live.node_of("single")
     create_set(live, "ring", 1, 4)
-    wait_for(live, "ring.0", "waiting")
-    assert n_bound(live, "ring") == 0
+    wait_until_held(live, "ring.0", 4, "ring")
     live.api.delete(f"{PODS}/single")
     live.wait_until_bound(4, "ring")
     live.api.merge(f"{LEADER_WORKER_SETS}/ring", {"spec": {"replicas": 2}})
-    wait_for(live, "ring.1", "waiting")
-    assert n_bound(live, "ring-1") == 0
+    wait_until_held(live, "ring.1", 4, "ring-1")
     live.api.delete(f"{LEADER_WORKER_SETS}/ring")
     for name in ("after-0", "after-1"):
         live.create(name, 8)
@@ -105,8 +115,7 @@ def test_one_replica_by_our_annotations(live):
     plan(live, kwok=True)
     leave(live, 3, 5)
     create_set(live, "ring", 1, 2, made={"annotations": {"gpu-extender.io/gang": "own", "gpu-extender.io/gang-size": "2"}})
-    wait_for(live, "own", "waiting")
-    assert n_bound(live, "ring") == 0
+    wait_until_held(live, "own", 2, "ring")
     live.api.delete(f"{PODS}/h100-1-used")
     live.wait_until_bound(2, "ring")
 
@@ -169,8 +178,7 @@ def test_jobs_of_kueue_wait_whole(live):
     job = create_job(live, 2, 4, QUEUE)
     assert job["spec"]["suspend"]
     first = job["metadata"]["name"]
-    wait_for(live, first, "waiting")
-    assert n_bound(live, first) == 0
+    wait_until_held(live, first, 2)
     second = create_job(live, 2, 4, QUEUE)["metadata"]["name"]
     wait_until(lambda: n_pending(live) == 1, lambda: live.api.get(WORKLOADS))
     live.api.delete(f"{PODS}/h100-1-used")
@@ -189,8 +197,7 @@ def test_plain_pods_of_kueue_wait_whole_if_named(live, conventions):
         labels = {**QUEUE, "kueue.x-k8s.io/pod-group-name": "ring"}
         live.api.create(PODS, {**template(), "metadata": {"name": f"ring-{i}", "labels": labels, "annotations": annotations}})
     if conventions:
-        wait_for(live, "ring", "waiting")
-        assert n_bound(live, "ring") == 0
+        wait_until_held(live, "ring", 2)
         live.api.delete(f"{PODS}/h100-1-used")
         live.wait_until_bound(2, "ring")
     else:
@@ -202,7 +209,6 @@ def test_a_replica_that_kueue_admits_waits_whole(live):
     plan(live, kwok=True, conventions=["kueue", "lws/gpu"])
     leave(live, 3, 5)
     create_set(live, "ring", 1, 2, labels=QUEUE)
-    wait_for(live, "ring.0", "waiting")
-    assert n_bound(live, "ring") == 0
+    wait_until_held(live, "ring.0", 2, "ring")
     live.api.delete(f"{PODS}/h100-1-used")
     live.wait_until_bound(2, "ring")
