@@ -104,3 +104,11 @@ def test_a_class_that_is_missing_decides_whatever_the_nodes_say(start_over, kind
         del asking["spec"]["replicas"]
     (workload,) = dry_run(start_over(*cluster(template("typo", asks(deviceClassName="gpu.nvidia.co")))), asking)
     assert (workload["verdict"]["cause"], workload["verdict"]["text"]) == ("missing", text)
+
+
+def test_what_is_not_tried_of_claims_is_not_ruled_out(start_over):
+    """A toleration in the request would be enough."""
+    asking = deployment(1, using(t_a="two"))
+    there = cluster(template("two", asks(2)), rule("broken", driver=DRIVER))
+    job = start_over(*there).post("/v1/dry-run", asking).json()["jobs"][0]
+    assert (job["verdict"]["cause"], job["remedies"], job["remediesTried"]) == ("claims", [], "some")

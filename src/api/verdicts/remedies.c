@@ -216,6 +216,8 @@ void remedies_add(const struct remedy_question *question, json_t *json)
     };
     search.near_miss = near_miss_of(search.failing, arena);
     search_all(&search);
+    /* Other selectors, constraints and tolerations of the claims are not tried. */
+    search.trials.is_cut |= question->headline->cause == CAUSE_CLAIMS;
     (void)json_object_set_new(json, "remedies", search.found);
     (void)json_object_set_new(json, "remediesTried",
                               json_string(!search.trials.is_cut      ? "all"
