@@ -141,29 +141,23 @@ static void sweep_demands(struct cluster *cluster)
     }
 }
 
-static void admit_to_pool(const struct node *node, const struct pod_shape *shape,
-                          const struct model_pool *pool, bool *admitted)
-{
-    if (pool && !admitted[pool->index])
-        admitted[pool->index] = admit_gpus(node, shape);
-}
+/* Classes for which a node that admits them is sought in each pool. */
+struct admission {
+    struct demand_class *classes[GPU_DEMAND_CLASSES_MAX];
+    size_t n;
+    size_t n_left; /* pools that do not admit a class yet, of all classes */
+};
 
-/* A pool is admitted if one of its nodes is. */
-static bool *find_admitted(const struct cluster *cluster, const struct gpu_demand *demand,
-                           const struct pod_shape *shape)
+static void admit_to_pool(struct admission *admission, const struct node *node,
+                          const struct model_pool *pool)
 {
-    bool *admitted = MEM_ARRAY(bool, demand->n_pools);
-    for (const struct node *node = cluster_next_node(cluster, NULL); node;
-         node = cluster_next_node(cluster, node)) {
-        const struct node_resource *has = node_find_resource(node, demand->resource);
-        if (has)
-            admit_to_pool(node, shape, has->pool, admitted);
-        for (size_t i = 0; i < node->n_devices; i++) {
-            if (node->devices[i].resource == demand->resource)
-                admit_to_pool(node, shape, node->devices[i].pool, admitted);
+    for (size_t i = 0; i < admission->n && pool; i++) {
+        struct demand_class *class = admission->classes[i];
+        if (!class->admitted[pool->index] && admit_gpus(node, class->shape)) {
+            class->admitted[pool->index] = true;
+            admission->n_left--;
         }
     }
-    return admitted;
 }
 
 static bool all_of(const bool *flags, size_t n)
@@ -200,15 +194,36 @@ static void admit_everywhere(const struct gpu_demand *demand, struct demand_clas
     class->unconfined = true;
 }
 
+/* A pool is admitted if one of its nodes is. All classes together, because to walk over the nodes
+ * of a large cluster takes longest. */
 static void admit(const struct cluster *cluster, const struct gpu_demand *demand,
-                  struct demand_class *class)
+                  struct admission *admission)
 {
-    if (is_dear(&class->shape->facts)) {
-        admit_everywhere(demand, class);
-        return;
+    for (size_t i = 0; i < admission->n; i++)
+        admission->classes[i]->admitted = MEM_ARRAY(bool, demand->n_pools);
+    admission->n_left = admission->n * demand->n_pools;
+    for (const struct node *node = cluster_next_node(cluster, NULL); node && admission->n_left > 0;
+         node = cluster_next_node(cluster, node)) {
+        const struct node_resource *has = node_find_resource(node, demand->resource);
+        admit_to_pool(admission, node, has ? has->pool : NULL);
+        for (size_t i = 0; i < node->n_devices; i++) {
+            if (node->devices[i].resource == demand->resource)
+                admit_to_pool(admission, node, node->devices[i].pool);
+        }
     }
-    class->admitted = find_admitted(cluster, demand, class->shape);
-    class->unconfined = all_of(class->admitted, demand->n_pools);
+    for (size_t i = 0; i < admission->n; i++)
+        admission->classes[i]->unconfined =
+            all_of(admission->classes[i]->admitted, demand->n_pools);
+}
+
+static void admit_one(const struct cluster *cluster, const struct gpu_demand *demand,
+                      struct demand_class *class)
+{
+    struct admission admission = {.classes = {class}, .n = 1};
+    if (is_dear(&class->shape->facts))
+        admit_everywhere(demand, class);
+    else
+        admit(cluster, demand, &admission);
 }
 
 /* Earlier results stay true while the nodes do not change. */
@@ -230,6 +245,7 @@ static void choose_classes(struct cluster *cluster, struct gpu_demand *demand, b
 {
     struct demand_class classes[GPU_DEMAND_CLASSES_MAX];
     const struct demand_index *index = shapes_demand_index(demand->resource);
+    struct admission admission = {.n = 0};
     size_t n = 0;
     for (size_t i = 0; i < index->n && i < LOOKED_AT_MAX && n < GPU_DEMAND_CLASSES_MAX; i++) {
         const struct demand_index_item *item = &index->items[i];
@@ -237,10 +253,13 @@ static void choose_classes(struct cluster *cluster, struct gpu_demand *demand, b
             continue;
         struct demand_class *class = &classes[n++];
         *class = class_of(&item->shape->shape, item->amount, item->shape->n_live);
-        if (!same_nodes || !admit_as_before(demand, class))
-            admit(cluster, demand, class);
+        if (is_dear(&class->shape->facts))
+            admit_everywhere(demand, class);
+        else if (!same_nodes || !admit_as_before(demand, class))
+            admission.classes[admission.n++] = class;
         shapes_ref_shape(cluster->shapes, NULL, class->shape);
     }
+    admit(cluster, demand, &admission);
     for (size_t i = 0; i < demand->n_classes; i++)
         drop_class(cluster, &demand->classes[i]);
     memcpy(demand->classes, classes, n * sizeof *classes);
@@ -414,7 +433,7 @@ static void expect(struct cluster *fork, struct gpu_demand *demand, struct deman
     if (at == GPU_DEMAND_CLASSES_MAX)
         return;
     if (!class->admitted)
-        admit(fork, demand, class);
+        admit_one(fork, demand, class);
     if (demand->n_classes == GPU_DEMAND_CLASSES_MAX)
         drop_class(fork, &demand->classes[--demand->n_classes]);
     put_in(demand, at, class);
@@ -482,7 +501,7 @@ static bool is_alike(const struct demand_class *a, const struct demand_class *b)
 static void admit_in_arena(const struct cluster *cluster, const struct gpu_demand *demand,
                            struct demand_class *class, struct arena *arena)
 {
-    admit(cluster, demand, class);
+    admit_one(cluster, demand, class);
     bool *admitted = class->admitted;
     class->admitted = arena_copy(arena, admitted, demand->n_pools, sizeof *admitted);
     free(admitted);
