@@ -360,6 +360,21 @@ def test_a_quota_that_pods_before_it_use_up(start_over, write, filters):
     assert explanation_of(service, "p-1")["pod"]["verdict"] == verdict
 
 
+def test_a_raised_quota_is_for_the_pods_that_come_first_too(start_over, write):
+    """They take what is raised: so much that their turn leaves enough, or nothing is said. A pod of another model waits for another quota, too."""
+    waiting = [pod(f"p-{i}", 2, spec={"priority": 9 - i}) for i in range(3)]
+    service = start_over(node("a", 8), pod("runs", 3, "a"), pod("large", 9, spec={"priority": 99}), *waiting, options=["--config", write("quota.yaml", QUOTA)])
+    pods = pods_of(service)
+    for name, limit in ("p-0", 5), ("p-1", 7), ("p-2", None):
+        remedies = explanation_of(service, name)["pod"]["remedies"]
+        raised = [remedy for remedy in remedies if remedy["kind"] == "administrator"]
+        assert [remedy["text"] for remedy in raised] == ([f"raise small to {limit} GPUs in all"] if limit else []), name
+        assert pods[name]["remedies"] == remedies
+        for remedy in raised:
+            what_if = service.post("/v1/what-if", {"changes": [remedy["change"]]}).json()
+            assert name in [row["name"] for row in what_if["pending"]["nowRun"]]
+
+
 def test_a_taint_that_was_there_before_is_not_what_others_took(start_over):
     """Of the nodes only those count that the pods before it filled: the other is as it was."""
     large = {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "3", "cpu": "3"}}}]}

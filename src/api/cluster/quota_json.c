@@ -579,18 +579,23 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
         0, out);
 }
 
-/* "ml waits for 8 H100. Helps: ask for 4 GPUs (h100-1); administrator: raise ml to 8 H100." */
+/* "ml waits for 8 H100. Helps its first pod: ask for 4 GPUs (h100-1); administrator: raise ml to 8
+ * H100." */
 static void write_waiting(const json_t *limit, const json_t *entry, struct arena *arena,
                           struct buf *out)
 {
     const char *model = text_member(limit, "model");
     const char *n_gpus = text_number(entry, "gpus", arena);
+    const bool is_one = number(entry, "pods") == 1;
     const char *helps = "";
     size_t i = 0;
     json_t *remedy = NULL;
     json_array_foreach (json_object_get(entry, "remedies"), i, remedy)
         helps = arena_printf(arena, "%s%s%s", helps,
-                             helps[0] ? "; " : " Helps: ", remedies_short(remedy, arena));
+                             helps[0] ? "; "
+                             : is_one ? " Helps: "
+                                      : " Helps its first pod: ",
+                             remedies_short(remedy, arena));
     table_write_line(arena_printf(arena, "%s waits for %s %s.%s%s", text_member(entry, "namespace"),
                                   n_gpus,
                                   model[0]                   ? model

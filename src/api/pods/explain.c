@@ -234,6 +234,13 @@ static void add_group(struct groups *groups, const struct pod_copies *copies, js
     json_decref(pods);
 }
 
+static enum peers_wanted peers_of(const struct pod_copies *copies, const struct pod_copies *waiting)
+{
+    const enum peers_wanted own = pod_copy_peers_wanted(copies);
+    const enum peers_wanted all = pod_copy_peers_wanted(waiting);
+    return own > all ? own : all;
+}
+
 json_t *explain_answer(struct inventory *inventory, const struct explain_question *question,
                        struct arena *arena)
 {
@@ -243,13 +250,15 @@ json_t *explain_answer(struct inventory *inventory, const struct explain_questio
         return NULL;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct claim_lookup *claims = pod_json_claims(inventory, policy, &copies, arena);
+    struct pod_copies waiting = turns_copy_all(inventory, arena);
     struct pod_remedies remedies = {.inventory = inventory,
-                                    .fork =
-                                        inventory_fork(inventory, pod_copy_peers_wanted(&copies)),
+                                    .fork = inventory_fork(inventory, peers_of(&copies, &waiting)),
                                     .trials_left = TRIAL_VERDICTS_OF_ANSWER,
                                     .only = question->only};
+    remedies.before = pod_copy_before(&waiting, &copies.items[0], 1, arena, &remedies.n_before);
     json_t *answer = explanation_json(&copies, &remedies, claims, arena);
     claim_lookup_free(claims);
+    pod_copy_fini(&waiting);
     inventory_fork_free(inventory, remedies.fork);
     if (json_integer_value(json_object_get(json_object_get(answer, "pod"), "fits")) > 0)
         add_turn(inventory, policy, &copies, question, json_object_get(answer, "pod"), arena);

@@ -30,10 +30,11 @@ struct pending {
     struct pod_report report;
     struct candidates candidates;
     const struct pod_copies *copies;
-    struct groups *groups;        /* NULL: none are planned */
-    struct pod_remedies remedies; /* inventory NULL: none are searched */
-    bool helps_all;               /* and not only pods that a quota keeps waiting */
-    size_t n_left;                /* remaining budget of verdicts */
+    const struct pod_copies *waiting; /* all pods that do */
+    struct groups *groups;            /* NULL: none are planned */
+    struct pod_remedies remedies;     /* inventory NULL: none are searched */
+    bool helps_all;                   /* and not only pods that a quota keeps waiting */
+    size_t n_left;                    /* remaining budget of verdicts */
     size_t n_not_judged;
 };
 
@@ -125,14 +126,7 @@ static json_t *judged_json(struct pending *pending, struct pod_copy *copy)
 
 static int compare_pods(const void *a, const void *b)
 {
-    const struct pod *left = &((const struct pod_copy *)a)->pod;
-    const struct pod *right = &((const struct pod_copy *)b)->pod;
-    if (left->priority != right->priority)
-        return left->priority > right->priority ? -1 : 1;
-    if (left->created_s != right->created_s)
-        return left->created_s < right->created_s ? -1 : 1;
-    int order = strcmp(left->namespace_, right->namespace_);
-    return order != 0 ? order : strcmp(left->name, right->name);
+    return pod_copy_compare(&((const struct pod_copy *)a)->pod, &((const struct pod_copy *)b)->pod);
 }
 
 static int compare_turns(const void *a, const void *b)
@@ -198,8 +192,11 @@ static void add_remedies(void *context, size_t i, json_int_t n, json_t *owner)
     remedies_add_none(owner);
     if (remedies->inventory && remedies->trials_left > 0 && is_wanted_help(pending, copy) &&
         !copy->pod.refusal && !copy->reserved_node && !copy->shape->facts.over &&
-        pay_for_peers(pending, copy->peers) && pay(pending, &copy->shape->facts))
+        pay_for_peers(pending, copy->peers) && pay(pending, &copy->shape->facts)) {
+        remedies->before =
+            pod_copy_before(pending->waiting, copy, n, pending->report.arena, &remedies->n_before);
         pod_json_add_remedies(&pending->report, remedies, copy, n, owner);
+    }
 }
 
 /* all NULL: pods are not placed in turn. */
@@ -271,6 +268,7 @@ static json_t *answer_of(const struct api *api, struct pod_copies *copies, struc
         .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),
         .copies = copies,
+        .waiting = all ? all : copies,
         .groups = api->groups,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };

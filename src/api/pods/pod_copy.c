@@ -343,3 +343,52 @@ void pod_copy_fini(struct pod_copies *copies)
     HASH_CLEAR(hh, copies->peers);
     HASH_CLEAR(hh, copies->gangs_by_key);
 }
+
+int pod_copy_compare(const struct pod *a, const struct pod *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    if (a->created_s != b->created_s)
+        return a->created_s < b->created_s ? -1 : 1;
+    const int order = strcmp(a->namespace_, b->namespace_);
+    return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static int compare_copies(const void *a, const void *b)
+{
+    const struct pod_copy *const *left = a;
+    const struct pod_copy *const *right = b;
+    return pod_copy_compare(&(*left)->pod, &(*right)->pod);
+}
+
+static bool is_of_workload(const struct pod *pod, const struct pod *other)
+{
+    return pod->controller && other->controller &&
+           strcmp(pod->controller, other->controller) == 0 &&
+           strcmp(pod->namespace_, other->namespace_) == 0;
+}
+
+/* The last of several is as old as the others, or younger. */
+static bool comes_before(const struct pod *pod, const struct pod *other, int64_t n)
+{
+    return n == 1 ? pod_copy_compare(pod, other) < 0
+                  : pod->priority >= other->priority && !is_of_workload(pod, other);
+}
+
+const struct pod_copy **pod_copy_before(const struct pod_copies *waiting,
+                                        const struct pod_copy *copy, int64_t n, struct arena *arena,
+                                        size_t *ret_n)
+{
+    const struct pod_copy **before =
+        ARENA_ARRAY(arena, const struct pod_copy *, POD_BEFORE_MAX + 1);
+    size_t n_before = 0;
+    for (size_t i = 0; i < waiting->n && n_before <= POD_BEFORE_MAX; i++) {
+        if (strcmp(waiting->items[i].pod.uid, copy->pod.uid) != 0 &&
+            comes_before(&waiting->items[i].pod, &copy->pod, n))
+            before[n_before++] = &waiting->items[i];
+    }
+    if (n_before > 1)
+        qsort(before, n_before, sizeof *before, compare_copies);
+    *ret_n = n_before;
+    return before;
+}

@@ -132,4 +132,14 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
 enum peers_wanted pod_copy_peers_wanted(const struct pod_copies *copies);
 void pod_copy_fini(struct pod_copies *copies);
 
+/* In the order of kube-scheduler: by priority, age and name. */
+int pod_copy_compare(const struct pod *a, const struct pod *b);
+/* Most pods whose turn before another is tried. */
+#define POD_BEFORE_MAX ((size_t)100)
+/* Those that kube-scheduler takes before one of n alike pods of the copy's workload, in order, up
+ * to one more than that; in the arena. */
+const struct pod_copy **pod_copy_before(const struct pod_copies *waiting,
+                                        const struct pod_copy *copy, int64_t n, struct arena *arena,
+                                        size_t *ret_n);
+
 #endif

@@ -319,6 +319,42 @@ static void set_verdicts(json_t *object, const struct verdicts *verdicts)
     set(object, "claims", verdicts ? json_incref(verdicts->claims) : json_array());
 }
 
+static bool is_taken_first(const struct pod_copy *copy)
+{
+    return !copy->pod.refusal && !copy->pod.gated && !copy->pod.terminating &&
+           !copy->reserved_node && !copy->shape->facts.over;
+}
+
+/* Alike pods that follow each other are one role. Returns false if their claims are not known. */
+static bool add_before(const struct pod_report *report, const struct pod_remedies *remedies,
+                       struct remedy_question *question)
+{
+    struct trial_role *roles = ARENA_ARRAY(report->arena, struct trial_role, remedies->n_before);
+    const struct pod_copy *last = NULL;
+    bool are_known = remedies->n_before <= POD_BEFORE_MAX;
+    question->before = roles;
+    for (size_t i = 0; are_known && i < remedies->n_before; i++) {
+        const struct pod_copy *copy = remedies->before[i];
+        if (!is_taken_first(copy))
+            continue;
+        are_known = !copy->pod.claims;
+        if (last && last->shape == copy->shape && last->peers == copy->peers &&
+            last->pod.priority == copy->pod.priority &&
+            strcmp(last->pod.namespace_, copy->pod.namespace_) == 0) {
+            roles[question->n_before - 1].n++;
+            continue;
+        }
+        struct pod_query *query = ARENA_NEW(report->arena, struct pod_query);
+        copy->peers->has_rules = false; /* the fork may have changed since */
+        *query = pod_json_query(report, copy);
+        copy->peers->has_rules = false;
+        roles[question->n_before++] = (struct trial_role){
+            .namespace_ = copy->pod.namespace_, .question = &query->question, .n = 1};
+        last = copy;
+    }
+    return are_known;
+}
+
 void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies *remedies,
                            const struct pod_copy *copy, int64_t n, json_t *json)
 {
@@ -331,22 +367,23 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
     if ((pod->claims && n > 1) || pod->gated || pod->terminating || !copy->headline ||
         !remedies_may_help(copy->headline))
         return;
+    struct remedy_question question = {
+        .inventory = remedies->inventory,
+        .fork = remedies->fork,
+        .roles = &role,
+        .n_roles = 1,
+        .headline = copy->headline,
+        .candidates = remedies->candidates,
+        .only = remedies->only,
+        .first = remedies->first,
+        .n_first = remedies->n_first,
+        .answer_left = &remedies->trials_left,
+        .arena = report->arena,
+    };
+    if (query.question.quota)
+        question.are_more_before = !add_before(report, remedies, &question);
     cluster_fork_mark(remedies->fork);
-    remedies_add(
-        &(struct remedy_question){
-            .inventory = remedies->inventory,
-            .fork = remedies->fork,
-            .roles = &role,
-            .n_roles = 1,
-            .headline = copy->headline,
-            .candidates = remedies->candidates,
-            .only = remedies->only,
-            .first = remedies->first,
-            .n_first = remedies->n_first,
-            .answer_left = &remedies->trials_left,
-            .arena = report->arena,
-        },
-        json);
+    remedies_add(&question, json);
     cluster_fork_keep(remedies->fork);
 }
 

@@ -46,6 +46,9 @@ struct pod_remedies {
     const struct pod_copy *const *first; /* as in struct remedy_question */
     size_t n_first;
     int64_t n_placed; /* of the pods, that have a place as they are */
+    /* Pods that have no place, and that kube-scheduler takes first: by pod_copy_before(). */
+    const struct pod_copy *const *before;
+    size_t n_before;
 };
 /* Replaces the members of remedies in the JSON of the pod by what would help n pods like it.
  * copy->headline: the verdict on it. */

@@ -204,6 +204,8 @@ void remedies_add(const struct remedy_question *question, json_t *json)
         .trials = {.fork = question->fork,
                    .roles = question->roles,
                    .n_roles = question->n_roles,
+                   .before = question->before,
+                   .n_before = question->n_before,
                    .wish = question->wish,
                    .n_listed = question->n_listed,
                    .answer_left = question->answer_left,

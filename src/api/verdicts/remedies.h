@@ -32,7 +32,10 @@ struct remedy_question {
      * first. */
     const struct pod_copy *const *first;
     size_t n_first;
-    size_t *answer_left; /* of TRIAL_VERDICTS_OF_ANSWER */
+    const struct trial_role *before; /* as in struct trials */
+    size_t n_before;
+    bool are_more_before; /* than can be tried */
+    size_t *answer_left;  /* of TRIAL_VERDICTS_OF_ANSWER */
     struct arena *arena;
 };
 

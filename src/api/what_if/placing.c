@@ -217,6 +217,22 @@ static size_t find_first(const struct place_search *search, const struct placed_
     return n;
 }
 
+/* The pods before the end that were tried, and have none. */
+static const struct pod_copy *const *without_place(const struct place_search *search,
+                                                   const struct placed_pod *end, size_t *ret_n)
+{
+    const struct pod_copy **found =
+        ARENA_ARRAY(search->arena, const struct pod_copy *, POD_BEFORE_MAX + 1);
+    size_t n = 0;
+    for (const struct placed_pod *item = search->placing->items; item < end && n <= POD_BEFORE_MAX;
+         item++) {
+        if (!item->node && item->is_tried)
+            found[n++] = item->copy;
+    }
+    *ret_n = n;
+    return found;
+}
+
 /* Takes them back: with the change they would be other pods, too. */
 static void vacate(const struct place_search *search, const struct rest *rest, size_t n,
                    const struct pod_shape *shape)
@@ -247,6 +263,7 @@ static const json_t *help_of(struct place_search *search, const struct rest *res
     search->remedies->n_first =
         find_first(search, &rest->items[n_placed > 0 ? 0 : rest->n_placed], headline->node, first);
     search->remedies->n_placed = (int64_t)n_placed;
+    search->remedies->before = without_place(search, rest->items, &search->remedies->n_before);
     cluster_fork_mark(search->fork);
     vacate(search, rest, n_placed, query->question.shape);
     pod_json_add_remedies(&report, search->remedies, &copy, (int64_t)n, help);
