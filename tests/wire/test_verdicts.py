@@ -186,12 +186,12 @@ def edited(manifest, remedy):
             del pod["spec"]["nodeSelector"][words[3].split("=")[0]]
         elif text.startswith("allow parts"):
             pod.setdefault("metadata", {}).setdefault("annotations", {})["gpu-extender.io/allow-shared"] = "true"
-        elif text.startswith("ask for at most"):
+        elif text.startswith("ask for at most") and text.endswith("GPU memory"):
             pod["metadata"]["annotations"]["gpu-extender.io/min-gpu-memory"] = words[4]
         elif text.startswith("ask for no "):
             del limits(pod)[words[3]]
         elif text.startswith("ask for "):
-            asked = text.removeprefix("ask for ").removesuffix(" a pod")
+            asked = text.removeprefix("ask for ").removeprefix("at most ").removesuffix(" a pod")
             ask_for(pod, re.split(", | and ", re.sub("^(half|an? [a-z]+), ", "", asked)))
         else:
             pytest.fail(text)
@@ -223,6 +223,33 @@ def of_one_pod(limits, **spec):
     annotations = {f"gpu-extender.io/{name}": spec.pop(key) for key, name in asks.items() if key in spec}
     metadata = {"name": "m", "namespace": "ml-training", "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "m", "image": "x", "resources": {"limits": limits}}], **spec}}
+
+
+def roles_of(**roles):
+    """A PyTorchJob of these amounts of one pod, and models."""
+    specs = {}
+    for role, (n, amounts, models) in roles.items():
+        template = template_of(1)
+        limits(template).update(amounts)
+        template["metadata"] = {"annotations": {"gpu-extender.io/models": models}} if models else {}
+        specs[role] = {"replicas": n, "template": template}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "r", "namespace": "ml-training"}, "spec": {"pytorchReplicaSpecs": specs}}
+
+
+def test_parts_are_what_every_role_asks_for(start_over):
+    """As text: at most so much in each pod, or nothing is said."""
+    service = start_over(node("a", 8, status={"allocatable": {"cpu": "64", "memory": "64Gi", GPU: "8", "pods": "99"}}))
+    (job,) = jobs_of(service, roles_of(Master=(1, {GPU: "16", "memory": "32Gi"}, ""), Worker=(5, {GPU: "3", "memory": "20Gi"}, "")))
+    assert [remedy["text"] for remedy in job["remedies"]] == ["ask for at most 1 GPU, 2Gi of memory a pod"]
+    assert kinds_that_help(service, roles_of(Master=(1, {GPU: "16", "memory": "32Gi"}, ""), Worker=(5, {GPU: "3", "memory": "20Gi"}, ""))) == ["askLess"]
+
+
+def test_several_models_together_are_enough(start_over):
+    """None has room for all pods alone."""
+    service = start_over(node("a", 4, "A100"), node("h", 4, "H100"))
+    asking = roles_of(Master=(1, {GPU: "4"}, "L4"), Worker=(1, {GPU: "4"}, "L4"))
+    assert kinds_that_help(service, asking) == ["accept"]
+    assert [remedy["text"] for remedy in jobs_of(service, asking)[0]["remedies"]] == ["drop gpu-extender.io/models"]
 
 
 @pytest.mark.parametrize(

@@ -219,10 +219,10 @@ void remedies_add(const struct remedy_question *question, json_t *json)
     search.near_miss = near_miss_of(search.failing, arena);
     search_all(&search);
     /* Other selectors, constraints and tolerations of the claims are not tried. */
-    search.trials.is_cut |= question->headline->cause == CAUSE_CLAIMS;
+    search.is_partial |= search.trials.is_cut || question->headline->cause == CAUSE_CLAIMS;
     (void)json_object_set_new(json, "remedies", search.found);
     (void)json_object_set_new(json, "remediesTried",
-                              json_string(!search.trials.is_cut      ? "all"
+                              json_string(!search.is_partial         ? "all"
                                           : search.trials.n_run == 0 ? "none"
                                                                      : "some"));
 }

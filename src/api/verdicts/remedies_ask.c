@@ -83,6 +83,22 @@ static bool is_corrected(const struct remedy_search *search, enum missing_kind k
            json_array_size(search->found) > 0;
 }
 
+/* Where no one more is enough. */
+static bool accept_all_models(struct remedy_search *search)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct trial_end end;
+    bool are_chosen = false;
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        are_chosen = are_chosen || facts[i].wants.n_accept > 0;
+        facts[i].wants.n_accept = 0;
+    }
+    if (!are_chosen || !remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "accept", "drop gpu-extender.io/models", &end, NULL);
+    return true;
+}
+
 static bool accept_models(struct remedy_search *search)
 {
     struct near_model models[MODELS_SEEN];
@@ -103,7 +119,7 @@ static bool accept_models(struct remedy_search *search)
     for (size_t i = 0; i < all.n_nodes; i++)
         text = remedies_join(text, names[i], i + 1 == all.n_nodes, "or", search->arena);
     if (all.n_nodes == 0)
-        return false;
+        return accept_all_models(search);
     if (trials_n_pods(&search->trials) > 1)
         all.n_nodes = 0; /* no single node is that of all pods */
     remedies_offer(search, "accept", arena_printf(search->arena, "accept %s too", text), &all,
@@ -561,30 +577,38 @@ static bool ask_parts(struct remedy_search *search)
     return n > 0 && ask_parts_of(search, NULL);
 }
 
-static void divide(const struct remedy_search *search, struct shape_facts *facts, int64_t by)
-{
-    struct amount *demand =
-        arena_copy(search->arena, facts->demand, facts->n_demand, sizeof *facts->demand);
-    for (size_t i = 0; i < facts->n_demand; i++) {
-        if (strcmp(demand[i].resource, "pods") != 0)
-            demand[i].amount = demand[i].amount >= by
-                                   ? headline_round_down(demand[i].resource, demand[i].amount / by)
-                                   : 1;
-    }
-    facts->demand = demand;
-}
-
-static const char *part_text(const struct remedy_search *search, const struct shape_facts *facts)
+/* At most so much of each resource that the failing pods ask for, in every pod. */
+static const char *divide(const struct remedy_search *search, struct shape_facts *facts, int64_t by)
 {
     const char *text = "";
     for (size_t i = 0; i < search->shape->n_needs; i++) {
-        const char *resource = search->shape->needs[i].resource->name;
-        if (strcmp(resource, "pods") != 0)
-            text = remedies_join(
-                text, headline_amount(resource, shape_demand(facts, resource), search->arena),
-                false, "", search->arena);
+        const struct need *need = &search->shape->needs[i];
+        const char *resource = need->resource->name;
+        const int64_t part =
+            need->amount >= by ? headline_round_down(resource, need->amount / by) : 1;
+        if (strcmp(resource, "pods") == 0)
+            continue;
+        for (size_t j = 0; j < search->trials.n_roles; j++)
+            set_demand(search, &facts[j], resource, part);
+        text = remedies_join(text, headline_amount(resource, part, search->arena), false, "",
+                             search->arena);
     }
     return text;
+}
+
+/* Whether all pods ask for the same amounts. */
+static bool are_alike(const struct remedy_search *search)
+{
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        const struct pod_shape *shape = search->trials.roles[i].question->shape;
+        if (shape->n_needs != search->shape->n_needs)
+            return false;
+        for (size_t j = 0; j < shape->n_needs; j++) {
+            if (shape_need(search->shape, shape->needs[j].resource) != shape->needs[j].amount)
+                return false;
+        }
+    }
+    return true;
 }
 
 /* Of so many GPUs a pod that parts are tried. */
@@ -600,20 +624,21 @@ static bool ask_part(struct remedy_search *search, const struct need *need)
         struct trial_end end;
         if (need->amount % by != 0)
             continue;
-        for (size_t j = 0; j < search->trials.n_roles; j++)
-            divide(search, &facts[j], by);
+        const char *text = divide(search, facts, by);
         if (!remedies_try(search, facts, &end))
             continue;
         const char *part = (size_t)by < sizeof PARTS / sizeof *PARTS
                                ? PARTS[by]
                                : arena_printf(search->arena, "1/%" PRId64, by);
-        remedies_offer(search, "askLess",
-                       arena_printf(search->arena, "ask for %s, %s%s", part,
-                                    part_text(search, &facts[search->question->i_failing]),
-                                    a_pod(search)),
-                       &end, NULL);
+        remedies_offer(
+            search, "askLess",
+            are_alike(search)
+                ? arena_printf(search->arena, "ask for %s, %s%s", part, text, a_pod(search))
+                : arena_printf(search->arena, "ask for at most %s a pod", text),
+            &end, NULL);
         return true;
     }
+    search->is_partial |= !are_alike(search); /* each role could ask for a part of its own */
     return false;
 }
 

@@ -363,7 +363,7 @@ static bool raise_quota(struct remedy_search *search)
     struct trial_end end;
     const char *text = "";
     bool is_one = true;
-    search->trials.is_cut |= search->failing->quota && search->question->are_more_before;
+    search->is_partial |= search->failing->quota && search->question->are_more_before;
     if (!search->failing->quota || search->question->are_more_before ||
         !trial_run(&search->trials, &(struct trial){.lifts_quota = true}, &end) ||
         end.n_raised == 0 || end.raises_more)

@@ -15,6 +15,7 @@ struct remedy_search {
     struct near_miss *near_miss;
     struct missing_name missing; /* of the headline */
     const struct need *divided;  /* of which the pods could ask for less */
+    bool is_partial;             /* some changes that may be enough have no trial */
     json_t *found;
     struct arena *arena;
 };
