@@ -718,6 +718,15 @@ def test_less_memory_is_enough_for_pods_that_fit_in_part(start_over, limit, help
     assert "askLess" in kinds_that_help(service, asking)
 
 
+@pytest.mark.parametrize("asks", [{"cpu": "2000"}, {"memory": "65536Gi"}, {"cpu": "2000", "memory": "65536Gi"}, {"rdma/hca": "8"}])
+def test_much_less_is_enough_for_several_pods(start_over, asks):
+    """Than a sixteenth of what they ask for, or of a resource that has no sixteenths: parts of what the nearest node has."""
+    service = start_over(node("a", 8, status={"allocatable": {"cpu": "64", "memory": "64Gi", "rdma/hca": "8", GPU: "8", "pods": "99"}}))
+    asking = of_kind("Deployment", "web", template_of(1), replicas=3)
+    limits(asking["spec"]["template"]).update(asks)
+    assert "askLess" in kinds_that_help(service, asking)
+
+
 def test_a_workload_that_runs_already(start_over):
     """Its pods count as others', which is said; not those of another kind, namespace or name."""
     made_by = lambda kind, name: {"ownerReferences": [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": True}]}

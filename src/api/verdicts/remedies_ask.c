@@ -516,18 +516,25 @@ static bool ask_less_of_others(struct remedy_search *search)
     return true;
 }
 
-#define SIXTEENTHS 16
+/* Parts that are tried, of what the nearest node has: the finer ones only if no other is enough. */
+#define COARSE_PARTS 16
+#define FINER_PARTS (COARSE_PARTS * COARSE_PARTS)
 
 static bool is_divided(const struct remedy_search *search, size_t i)
 {
-    return i >= search->shape->n_gpu_needs && search->shape->needs[i].amount >= SIXTEENTHS &&
+    return i >= search->shape->n_gpu_needs && search->shape->needs[i].amount > 1 &&
            (!search->divided || search->divided == &search->shape->needs[i]);
 }
 
-/* So many sixteenths. */
-static int64_t part_of(const struct need *need, int64_t n)
+static int64_t part_of(const struct remedy_search *search, const struct need *need, int64_t n)
 {
-    return headline_round_down(need->resource->name, need->amount / SIXTEENTHS * n);
+    const struct node *node = search->question->headline->node;
+    const int64_t left = need->amount - (node ? fit_lack(node, search->failing, need) : 0);
+    const int64_t whole = left > 0 ? left : need->amount;
+    const int64_t part =
+        whole / search->divisor * n + whole % search->divisor * n / search->divisor;
+    const int64_t rounded = headline_round_down(need->resource->name, part);
+    return rounded > 0 ? rounded : part > 0 ? part : 1;
 }
 
 static struct trial with_parts(const struct remedy_search *search, int64_t n)
@@ -536,9 +543,24 @@ static struct trial with_parts(const struct remedy_search *search, int64_t n)
     for (size_t i = 0; i < search->shape->n_needs; i++) {
         const struct need *need = &search->shape->needs[i];
         for (size_t j = 0; is_divided(search, i) && j < search->trials.n_roles; j++)
-            set_demand(search, &facts[j], need->resource->name, part_of(need, n));
+            set_demand(search, &facts[j], need->resource->name, part_of(search, need, n));
     }
     return (struct trial){.facts = facts};
+}
+
+/* The most parts that are enough; 0: none are. */
+static int64_t most_parts(struct remedy_search *search, struct trial_end *ret_end)
+{
+    search->divisor = FINER_PARTS;
+    const struct trial least = with_parts(search, 1);
+    if (!trial_run(&search->trials, &least, ret_end))
+        return 0;
+    search->divisor = COARSE_PARTS;
+    const int64_t n = find_most(search, with_parts, COARSE_PARTS + 1, ret_end);
+    if (n > 0)
+        return n;
+    search->divisor = FINER_PARTS;
+    return find_most(search, with_parts, COARSE_PARTS, ret_end);
 }
 
 /* Of one resource that is not GPUs, or of all of them. */
@@ -547,13 +569,14 @@ static bool ask_parts_of(struct remedy_search *search, const struct need *divide
     struct trial_end end;
     const char *text = "";
     search->divided = divided;
-    const int64_t n = find_most(search, with_parts, SIXTEENTHS, &end);
+    const int64_t n = most_parts(search, &end);
     for (size_t i = 0; n > 0 && i < search->shape->n_needs; i++) {
         const struct need *need = &search->shape->needs[i];
         if (is_divided(search, i))
             text = remedies_join(
-                text, headline_amount(need->resource->name, part_of(need, n), search->arena), true,
-                "and", search->arena);
+                text,
+                headline_amount(need->resource->name, part_of(search, need, n), search->arena),
+                true, "and", search->arena);
     }
     if (text[0])
         remedies_offer(search, "askLess",

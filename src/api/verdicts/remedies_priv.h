@@ -14,7 +14,8 @@ struct remedy_search {
     const struct pod_shape *shape; /* of the failing role */
     struct near_miss *near_miss;
     struct missing_name missing; /* of the headline */
-    const struct need *divided;  /* of which the pods could ask for less */
+    const struct need *divided;  /* of which the pods could ask for less; NULL: of all */
+    int64_t divisor;             /* into so many parts */
     bool is_partial;             /* some changes that may be enough have no trial */
     json_t *found;
     struct arena *arena;
