@@ -250,6 +250,9 @@ static void add_groups(const json_t *metadata, const json_t *spec, const struct 
                        struct lines *lines)
 {
     const bool is_held = is_held_here(metadata, policy, lines);
+    if (is_held && is_filled(json_member(spec, "resourceClaims")))
+        lines_add(lines, "the group: its pods stay pending, as no places are kept for pods with "
+                         "resource claims");
     for (size_t i = 0; i < sizeof GROUP_MEMBERS / sizeof *GROUP_MEMBERS; i++) {
         if (is_filled(json_member(spec, GROUP_MEMBERS[i])))
             lines_add(lines, "spec.%s: the pod may have to wait for others", GROUP_MEMBERS[i]);

@@ -268,6 +268,16 @@ def test_the_dry_run_names_the_annotations(start_over, write):
     assert hint not in service.post("/v1/dry-run", job).text
 
 
+def test_the_dry_run_says_that_groups_with_claims_are_not_planned(start_over, write):
+    policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ngangs: {mode: plan}\n")
+    service = start_over(node("a"), options=["--config", policy])
+    one = members(1)[0]
+    said_of_it = "the group: its pods stay pending"
+    assert said_of_it not in service.post("/v1/dry-run", one).text
+    one["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "mine"}]
+    assert said_of_it in service.post("/v1/dry-run", one).text
+
+
 @pytest.fixture
 def racks(api):
     """a and b are in no rack; r1 has two nodes of 4 GPUs, r2 three."""
