@@ -91,10 +91,10 @@ def test_node_groups_are_those_of_the_api(service):
     for where in (url, FILE):
         assert said("node-groups", *where, "-o", "wide") == wide
         assert ageless(json.loads(said("node-groups", *where, "-o", "json"))) == wanted
-        table = said("node-groups", *where, env={"COLUMNS": "80"}).splitlines()
-        assert all(len(line) <= 80 for line in table)
-        for group in ("H100-80GB-HBM3, 192 cpu, 2048Gi memory, 8", "V100, 64 cpu, 488Gi memory, 8 nvidia.com/gpu  ", "cloud.google.com/gke-nodepool=t4"):
-            assert any(line.startswith(group) for line in table), "no word of a group is cut"
+        table = said("node-groups", *where, "-o", "wide", env={"COLUMNS": "80"})
+        assert all(len(line) <= 80 for line in table.splitlines())
+        for word in ("H100-80GB-HBM3", "8 alpha.kubernetes.io/nvidia-gpu", "cloud.google.com/gke-nodepool"):
+            assert word in table, "no word of a group is cut"
 
 
 def test_the_table_says_what_changes(write):
