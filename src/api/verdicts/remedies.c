@@ -304,5 +304,5 @@ void remedies_write(const json_t *json, struct arena *arena, struct buf *out)
                              TABLE_MORE, out);
     }
     if (json_array_size(remedies) == 0 && is_tried)
-        buf_add_text(out, "\nNo single change is enough.\n");
+        buf_add_text(out, "\nNo single change that was tried is enough.\n");
 }

@@ -282,7 +282,7 @@ export const WORDS = {
   workloadsFit: [(n, all) => `${n_(n)} of ${s(all, "workload", "workloads")} ${n === 1 ? "fits" : "fit"}`, (n, all) => `${n_(all)} 个工作负载中有 ${n_(n)} 个放得下`],
   failingFirst: ["Those that do not fit come first.", "放不下的在前。"],
   eachIsEnough: [(n) => (n === 1 ? "Each one is enough" : `Each one is enough for all ${n_(n)} pods`), (n) => `每一项都足以放下全部 ${n_(n)} 个 Pod`],
-  nothingHelps: ["No single change is enough.", "单独一项改变都不够。"],
+  nothingHelps: ["No single change that was tried is enough.", "试过的单项改变都不够。"],
   notTried: ["Not every change was tried.", "没有试完所有改变。"],
   tryThis: ["Try this", "试试这个"],
   placements: ["Where the pods go", "Pod 的去处"],
