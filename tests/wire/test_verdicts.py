@@ -482,6 +482,18 @@ def test_a_rule_about_other_pods_is_dropped(service, spec, replicas, remedies):
     assert fits(service, of_kind("Deployment", "web", template_of(), replicas=replicas))
 
 
+def test_what_has_no_trial_is_not_ruled_out(start_over):
+    """The end of a pod that keeps others off, a new node like one that is closed or that a rule of other pods rules out."""
+    apart = {"affinity": {"podAntiAffinity": {REQUIRED: [{**TERM, "labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}]}}}
+    lonely = pod("lonely", 1, spec={**apart, "nodeName": "a"}, metadata={"namespace": "ml-training"})
+    closed = node("b", 8, spec={"unschedulable": True})
+    for nodes, template, replicas in (([lonely], template_of(1), 1), ([closed, pod("runs", 8, "b")], template_of(8, **apart), 4)):
+        service = start_over(node("a", 4, metadata={"labels": {"zone": "z"}}), *nodes)
+        (job,) = jobs_of(service, of_kind("Deployment", "web", template, replicas=replicas))
+        assert job["remedies"] == [] and job["remediesTried"] != "all", job
+        assert "No single change" not in table_of(service, of_kind("Deployment", "web", template, replicas=replicas))
+
+
 def test_a_model_that_the_selected_nodes_lack(service):
     asking = pod("new", 1, metadata={"namespace": "ml-training", "annotations": {"gpu-extender.io/models": "H100"}}, spec={"nodeSelector": {"accelerator": "nvidia-tesla-v100"}})
     (job,) = jobs_of(service, asking)

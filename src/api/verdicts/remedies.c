@@ -92,6 +92,20 @@ void remedies_tolerate(const struct remedy_search *search, struct shape_facts *f
     }
 }
 
+bool remedies_are_alike(const struct remedy_search *search)
+{
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        const struct pod_shape *shape = search->trials.roles[i].question->shape;
+        if (shape->n_needs != search->shape->n_needs)
+            return false;
+        for (size_t j = 0; j < shape->n_needs; j++) {
+            if (shape_need(search->shape, shape->needs[j].resource) != shape->needs[j].amount)
+                return false;
+        }
+    }
+    return true;
+}
+
 void remedies_add_end(struct trial_end *all, const struct trial_end *end)
 {
     all->n_pods = end->n_pods;
@@ -218,7 +232,12 @@ void remedies_add(const struct remedy_question *question, json_t *json)
     };
     search.near_miss = near_miss_of(search.failing, arena);
     search_all(&search);
-    /* Other selectors, constraints and tolerations of the claims are not tried. */
+    /* Other selectors, constraints and tolerations of the claims are not tried, nor the end of pods
+     * whose anti-affinity rules out nodes. */
+    search.is_partial |=
+        question->headline->cause == CAUSE_CLAIMS || question->headline->cause == CAUSE_PODS;
+    search.is_partial &=
+        json_array_size(search.found) == 0 && question->headline->cause != CAUSE_NAME;
     search.is_partial |= search.trials.is_cut || question->headline->cause == CAUSE_CLAIMS;
     (void)json_object_set_new(json, "remedies", search.found);
     (void)json_object_set_new(json, "remediesTried",

@@ -619,21 +619,6 @@ static const char *divide(const struct remedy_search *search, struct shape_facts
     return text;
 }
 
-/* Whether all pods ask for the same amounts. */
-static bool are_alike(const struct remedy_search *search)
-{
-    for (size_t i = 0; i < search->trials.n_roles; i++) {
-        const struct pod_shape *shape = search->trials.roles[i].question->shape;
-        if (shape->n_needs != search->shape->n_needs)
-            return false;
-        for (size_t j = 0; j < shape->n_needs; j++) {
-            if (shape_need(search->shape, shape->needs[j].resource) != shape->needs[j].amount)
-                return false;
-        }
-    }
-    return true;
-}
-
 /* Of so many GPUs a pod that parts are tried. */
 #define PARTED_MAX 16
 
@@ -655,13 +640,14 @@ static bool ask_part(struct remedy_search *search, const struct need *need)
                                : arena_printf(search->arena, "1/%" PRId64, by);
         remedies_offer(
             search, "askLess",
-            are_alike(search)
+            remedies_are_alike(search)
                 ? arena_printf(search->arena, "ask for %s, %s%s", part, text, a_pod(search))
                 : arena_printf(search->arena, "ask for at most %s a pod", text),
             &end, NULL);
         return true;
     }
-    search->is_partial |= !are_alike(search); /* each role could ask for a part of its own */
+    search->is_partial |=
+        !remedies_are_alike(search); /* each role could ask for a part of its own */
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "inventory/inventory.h"
+#include "ledger/admit.h"
 #include "ledger/edit.h"
 #include "ledger/peer.h"
 
@@ -503,6 +504,26 @@ static int64_t nodes_needed(const struct remedy_search *search, const struct nod
     return n;
 }
 
+/* A closed node, or one that other pods rule out, says nothing of a new one like it. */
+static bool is_better_new(const struct remedy_search *search, const struct node *node,
+                          enum reason reason)
+{
+    const enum verdict_cause cause = cause_of_reason(reason, node, &search->shape->facts);
+    return reason != REASON_FITS && (cause == CAUSE_CLOSED || cause == CAUSE_PODS) &&
+           admit_model(node, search->shape) == REASON_FITS;
+}
+
+/* Whether the pods without a place say how many nodes they need. Roles that differ may be placed
+ * otherwise where there are more nodes. */
+static bool are_counted(const struct remedy_search *search)
+{
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        if (search->trials.roles[i].question->devices)
+            return false;
+    }
+    return remedies_are_alike(search);
+}
+
 /* The most that is worth saying, and what /v1/what-if takes. */
 #define NODES_ADDED_MAX 5000
 #define MODEL_NODES_COMPARED ((size_t)8)
@@ -513,9 +534,13 @@ static void add_nodes(struct remedy_search *search)
     const struct node *like = search->question->headline->node;
     int64_t n = like ? nodes_needed(search, like) : 0;
     size_t n_compared = 0;
-    for (size_t i = 0; i < candidates->n && n_compared < MODEL_NODES_COMPARED; i++) {
+    for (size_t i = 0; i < candidates->n; i++) {
         const struct node *node = candidates->items[i].node;
         const enum reason reason = fit_judge(node, search->failing);
+        if (n_compared == MODEL_NODES_COMPARED || is_better_new(search, node, reason)) {
+            search->is_partial = true;
+            continue;
+        }
         if (reason != REASON_FITS && (reason < REASON_GPU_FREE || reason > REASON_RESOURCE))
             continue;
         const int64_t more = nodes_needed(search, node);
@@ -525,6 +550,7 @@ static void add_nodes(struct remedy_search *search)
             like = node;
         }
     }
+    search->is_partial |= n == 0 && search->failing->peers;
     if (n == 0 || n > NODES_ADDED_MAX)
         return;
     const struct trial_end end = {.nodes = {like}, .n_pods = trials_n_pods(&search->trials)};
@@ -541,5 +567,8 @@ void remedies_administer(struct remedy_search *search)
     if (raise_quota(search) || reopen(search) ||
         search->trials.wish.rule == DOMAIN_REQUIRE) /* how many depends on their domains */
         return;
-    add_nodes(search);
+    if (are_counted(search))
+        add_nodes(search);
+    else
+        search->is_partial = true;
 }

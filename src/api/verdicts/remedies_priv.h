@@ -51,6 +51,8 @@ const struct node *remedies_next_near(const struct remedy_search *search, enum v
 /* taint NULL: any effect. */
 void remedies_tolerate(const struct remedy_search *search, struct shape_facts *facts,
                        const char *key, const struct taint *taint);
+/* Whether all pods ask for the same amounts. */
+bool remedies_are_alike(const struct remedy_search *search);
 /* A DaemonSet also makes pods for nodes that can never run them, unless a label leaves them out.
  * Adds such a label, and returns whether that is enough. */
 bool remedies_choose_nodes(struct remedy_search *search);
