@@ -30,7 +30,7 @@ static struct getopt_form getopt_form(void)
     for (size_t i = 0; i < N_OPTIONS; i++) {
         const struct option_facts *facts = &OPTION_TABLE[i];
         form.options[i] = (struct option){
-            facts->name, facts->value ? required_argument : no_argument, NULL, facts->key};
+            facts->name, facts->value ? required_argument : optional_argument, NULL, facts->key};
         if (facts->key >= KEY_OF_KUBECTL)
             continue;
         form.letters[n++] = (char)facts->key;
@@ -410,6 +410,28 @@ static int answer_help(const char *word, const char *program, struct err *err)
     return r;
 }
 
+/* "-o=json", as kubectl has it: getopt leaves the "=". */
+static void skip_equals(const char *word)
+{
+    if (optarg && optarg != word && word[1] != '-' && optarg[0] == '=')
+        optarg++;
+}
+
+/* "--watch=false" is as if it weren't there. Returns whether the option was read. */
+static bool read_switch(int key, const char *word, int *ret_r, struct err *err)
+{
+    if (key == '?' || key == ':' || !optarg || option_of(key)->value)
+        return false;
+    *ret_r = 0;
+    if (strcmp(optarg, "true") == 0)
+        optarg = NULL;
+    else if (strcmp(optarg, "false") != 0) {
+        *ret_r = err_set(err, EINVAL, "takes no value but true or false");
+        err_prefix(err, "%.*s: ", (int)strcspn(word, "="), word);
+    }
+    return optarg != NULL;
+}
+
 static int read_options(int argc, char **argv, struct arena *arena, struct arguments *arguments,
                         struct err *err)
 {
@@ -418,6 +440,13 @@ static int read_options(int argc, char **argv, struct arena *arena, struct argum
     int i = 0;
     opterr = 0;
     while ((key = getopt_long(argc, argv, form.letters, form.options, &i)) != -1) {
+        int r = 0;
+        skip_equals(argv[optind - 1]);
+        if (read_switch(key, argv[optind - 1], &r, err)) {
+            if (r < 0)
+                return r;
+            continue;
+        }
         if (take_kubectl(key, optarg, arguments)) {
             keep_of_kubectl(key, i, arena, arguments);
             continue;
@@ -426,8 +455,8 @@ static int read_options(int argc, char **argv, struct arena *arena, struct argum
         const bool has_none = optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0;
         const char *option = argv[optind - 1 - (has_none ? 1 : 0)];
         const bool is_bad = key == '?' || key == ':' || has_none;
-        const int r = is_bad ? fail_option(has_none ? ':' : key, option, err)
-                             : take(key, optarg, arena, arguments, err);
+        r = is_bad ? fail_option(has_none ? ':' : key, option, err)
+                   : take(key, optarg, arena, arguments, err);
         if (is_bad)
             prefix_option(option, err);
         if (r < 0)

@@ -31,6 +31,8 @@ static const struct {
     "should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web (kubectl gpu pending lists "    \
     "what waits for GPUs)"
 
+#define TIME_DIGITS_MIN 8
+
 /* What KIND/NAME stands for. */
 struct wanted_pod {
     const char *kind; /* of the owner, in the arena */
@@ -137,14 +139,19 @@ static void add_named(const json_t *list, const char *key, const struct wanted_p
     }
 }
 
-/* What users call an owner of that name: NAME of NAME-HASH. */
+/* What users call an owner of that name: NAME of NAME-HASH; of a CronJob's Job, NAME of NAME-TIME,
+ * in minutes. */
 static const char *without_hash(const struct wanted_pod *wanted, const char *name,
                                 struct arena *arena)
 {
     const char *hash = wanted->is_hashed ? strrchr(name, '-') : NULL;
+    const bool is_time = hash && strspn(hash + 1, "0123456789") == strlen(hash + 1) &&
+                         strlen(hash + 1) >= TIME_DIGITS_MIN;
     if (!wanted->is_hashed)
         return name;
-    return hash && hash[1] ? arena_strndup(arena, name, (size_t)(hash - name)) : "";
+    return hash && hash[1] && (is_time || strcmp(wanted->kind, "Job") != 0)
+               ? arena_strndup(arena, name, (size_t)(hash - name))
+               : "";
 }
 
 /* "pytorchjobs" of "PyTorchJob" */
@@ -176,7 +183,8 @@ static void add_owned(const json_t *pending, const struct wanted_pod *wanted, st
         if (!*pod || !is_of_kind(wanted, kind))
             continue;
         found->has_kind = true;
-        note_near(&found->near_name, name, name, arena);
+        if (*name)
+            note_near(&found->near_name, name, name, arena);
         if (strcmp(name, wanted->name) == 0)
             add(namespace_, pod, found, arena);
     }
@@ -252,7 +260,8 @@ static size_t count_placed(struct session *session, const struct wanted_pod *wan
             continue;
         name = without_hash(wanted, name, session->arena);
         n += strcmp(name, wanted->name) == 0;
-        note_near(near, name, name, session->arena);
+        if (*name)
+            note_near(near, name, name, session->arena);
     }
     return n;
 }

@@ -287,6 +287,19 @@ def test_wrong_options(words):
 
 
 @pytest.mark.parametrize(
+    "words, plain",
+    [
+        (("-o=name",), ("-o", "name")),
+        (("-o=name", "-l=accelerator=nvidia-tesla-v100"), ("-o", "name", "-l", "accelerator=nvidia-tesla-v100")),
+        (("--no-headers=false",), ()),
+        (("--no-headers=true",), ("--no-headers",)),
+    ],
+)
+def test_options_as_kubectl_reads_them(words, plain):
+    assert said("nodes", *words, *FILE) == said("nodes", *plain, *FILE) != ""
+
+
+@pytest.mark.parametrize(
     "words, said_of_it",
     [
         (("fit", "-n", "a", "-f", SAMPLE_CLUSTER), "--namespace: is not for fit, which takes namespaces from the manifest"),
@@ -301,7 +314,8 @@ def test_wrong_options(words):
         (("what-if", "--drain", "--no-headers"), "--drain: needs a value"),
         (("pending", "-n", "--no-headers"), "-n: needs a value"),
         (("nodes", "-o"), "-o: needs a value"),
-        (("nodes", "--watch=3"), "-w: takes no value"),
+        (("nodes", "--watch=3"), "--watch: takes no value but true or false"),
+        (("nodes", "-o=jsno"), "--output: is jsno, should be"),
         (("what-if", "--drian", "a"), "--drian: this option is unknown; did you mean --drain?"),
         (("nodes", "--zone", "a"), "--zone: this option is unknown"),
         (("nodes", "--url"), "--url: needs a value"),

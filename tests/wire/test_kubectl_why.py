@@ -96,7 +96,6 @@ def test_a_namespace_that_was_found_is_said(where):
         (["deploy/train"], 2, "no pod of deploy/train waits for GPUs"),
         (["deploy/web-5d9c7b6f48"], 2, "no pod of deploy/web-5d9c7b6f48 waits for GPUs"),
         (["deploy/done"], 1, "no pod of deploy/done waits for GPUs: 1 of its pods holds GPUs"),
-        (["cronjob/train"], 2, "no pod of cronjob/train waits for GPUs"),
         (["odd/train"], 2, "odd/train: odd is neither a kind nor a namespace of pods that wait for GPUs or hold them; should be POD, NAMESPACE/POD or KIND/NAME, such as deploy/web"),
         (["depoly/train"], 2, "depoly/train: depoly is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean deploy/train?"),
         (["pytorchjbo/llama"], 2, "pytorchjbo/llama: pytorchjbo is neither a kind nor a namespace of pods that wait for GPUs or hold them; did you mean pytorchjob/llama?"),
@@ -106,6 +105,13 @@ def test_a_namespace_that_was_found_is_said(where):
 )
 def test_what_is_not_clear(where, words, status, message):
     assert complaint("why", *words, *where, status=status).startswith(message)
+
+
+@pytest.mark.parametrize("words", [["cronjob/x"], ["cronjob/train"], ["cj/tf-trai"]])
+def test_jobs_of_no_cronjob_are_not_named(write, words):
+    """Only a time of eight digits behind the name makes a Job one of a CronJob."""
+    cluster = list_text(node("a", 40), owned("train-x", "Job", "train"), owned("tf-train-k80-x", "Job", "tf-train-k80"), owned("held", "Job", "tf-train-p100", on="a"))
+    assert complaint("why", *words, "--cluster-file", write("jobs.json", cluster), status=2) == f"no pod of {words[0]} waits for GPUs"
 
 
 def test_a_namespace_that_does_not_exist():
