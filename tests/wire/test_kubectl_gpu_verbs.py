@@ -517,3 +517,15 @@ def test_members_of_any_type_are_survived(value, every):
 
 def test_a_saved_cluster_is_no_service():
     assert "has none" in complaint("decisions", "--cluster-file", SAMPLE_CLUSTER, status=2)
+
+
+def test_pending_says_what_was_not_tried():
+    """The second of a request was over before this workload's turn."""
+    rows = []
+    for name, tried in (("late", "none"), ("early", "all")):
+        verdict = {"result": "doesNotFit", "cause": "freeGpus", "text": "No node has 8 GPUs free."}
+        rows.append({"kind": "Job", "namespace": "ml", "name": name, "pods": 1, "requests": {"nvidia.com/gpu": 8}, "verdict": verdict, "remedies": [], "remediesTried": tried})
+    with answering(json.dumps({"pods": [], "owners": rows, "podCount": 2, "gpuCount": 16}).encode()) as there:
+        lines = said("pending", "--url", there).splitlines()
+    told = [line.strip() for line in lines if "No node has" in line]
+    assert told == ["No node has 8 GPUs free. What would help was not tried.", "No node has 8 GPUs free. No single change is enough."]

@@ -148,6 +148,17 @@ static const char *users_text(const json_t *verdict, struct arena *arena)
     return users.n > 0 ? arena_printf(arena, " Used by %s.", text_names(&users, arena)) : "";
 }
 
+/* Why none is named: the time for remedies was over before its turn, or none is enough. */
+static const char *without_remedies(const json_t *owner)
+{
+    const char *tried = text_member(owner, "remediesTried");
+    if (strcmp(text_member(json_object_get(owner, "verdict"), "result"), "doesNotFit") != 0)
+        return "";
+    return strcmp(tried, "none") == 0  ? " What would help was not tried."
+           : strcmp(tried, "all") == 0 ? " No single change is enough."
+                                       : "";
+}
+
 /* "No V100 node has 8 free; v100-1 lacks 4. Helps: accept H100-80GB-HBM3 too (h100-1)." */
 static const char *note_of(const json_t *owner, struct arena *arena)
 {
@@ -159,7 +170,7 @@ static const char *note_of(const json_t *owner, struct arena *arena)
                             text_number(owner, "pods", arena), text);
     text = arena_printf(arena, "%s%s", text, users_text(verdict, arena));
     return remedy ? arena_printf(arena, "%s Helps: %s.", text, remedies_short(remedy, arena))
-                  : text;
+                  : arena_printf(arena, "%s%s", text, without_remedies(owner));
 }
 
 static void write_owners(const json_t *pending, struct arena *arena, struct buf *out)
