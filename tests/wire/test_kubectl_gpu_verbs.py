@@ -528,4 +528,4 @@ def test_pending_says_what_was_not_tried():
     with answering(json.dumps({"pods": [], "owners": rows, "podCount": 2, "gpuCount": 16}).encode()) as there:
         lines = said("pending", "--url", there).splitlines()
     told = [line.strip() for line in lines if "No node has" in line]
-    assert told == ["No node has 8 GPUs free. What would help was not tried.", "No node has 8 GPUs free. No single change is enough."]
+    assert told == ["No node has 8 GPUs free. What would help was not tried.", "No node has 8 GPUs free. No single change that was tried is enough."]

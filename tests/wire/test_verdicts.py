@@ -482,18 +482,6 @@ def test_a_rule_about_other_pods_is_dropped(service, spec, replicas, remedies):
     assert fits(service, of_kind("Deployment", "web", template_of(), replicas=replicas))
 
 
-def test_what_has_no_trial_is_not_ruled_out(start_over):
-    """The end of a pod that keeps others off, a new node like one that is closed or that a rule of other pods rules out."""
-    apart = {"affinity": {"podAntiAffinity": {REQUIRED: [{**TERM, "labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}]}}}
-    lonely = pod("lonely", 1, spec={**apart, "nodeName": "a"}, metadata={"namespace": "ml-training"})
-    closed = node("b", 8, spec={"unschedulable": True})
-    for nodes, template, replicas in (([lonely], template_of(1), 1), ([closed, pod("runs", 8, "b")], template_of(8, **apart), 4)):
-        service = start_over(node("a", 4, metadata={"labels": {"zone": "z"}}), *nodes)
-        (job,) = jobs_of(service, of_kind("Deployment", "web", template, replicas=replicas))
-        assert job["remedies"] == [] and job["remediesTried"] != "all", job
-        assert "No single change" not in table_of(service, of_kind("Deployment", "web", template, replicas=replicas))
-
-
 def test_a_model_that_the_selected_nodes_lack(service):
     asking = pod("new", 1, metadata={"namespace": "ml-training", "annotations": {"gpu-extender.io/models": "H100"}}, spec={"nodeSelector": {"accelerator": "nvidia-tesla-v100"}})
     (job,) = jobs_of(service, asking)
@@ -797,36 +785,6 @@ def test_what_was_not_saved_is_to_be_saved(service):
     assert text.startswith("NOT JUDGED  Deployment ml/by-claims: 4 pods\n")
     assert "  save the cluster again, with deviceclasses among the kinds\n" in text and "NODES" not in text
     assert " ".join(text.split()).count("aved cluster has no DeviceClasses; two-h100 names gpu.nvidia.com.") == 1 and "not counted" not in text
-
-
-@pytest.mark.parametrize(
-    "named, cause, text",
-    [
-        ("small", "total", "No node that it selects has 4 GPUs; the largest, small, has 2."),
-        ("gone", "name", "There is no node gone, its spec.nodeName."),
-        ("larg", "name", "There is no node larg, its spec.nodeName. Did you mean large?"),
-    ],
-)
-def test_a_pod_that_names_its_node(start_over, named, cause, text):
-    """No node is added that it does not name; without the name it fits."""
-    service = start_over(node("small", 2), node("large", 8))
-    (job,) = jobs_of(service, pod("new", 4, spec={"nodeName": named}))
-    assert (job["verdict"]["cause"], job["verdict"]["text"]) == (cause, text)
-    texts = [remedy["text"] for remedy in job["remedies"]]
-    assert texts == ["write large in spec.nodeName"] * (named == "larg") + ["drop spec.nodeName"] + ["ask for 2 GPUs"] * (cause == "total")
-    assert job["remedies"][0]["nodes"] == ["large"]
-
-
-@pytest.mark.parametrize("affinity", [False, True])
-def test_no_node_is_added_where_the_pods_name_theirs(start_over, affinity):
-    """It would have another name."""
-    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["a"]}]}
-    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
-    chosen = {"affinity": required} if affinity else {"nodeSelector": {"kubernetes.io/hostname": "a"}}
-    service = start_over(node("a", 8, metadata={"labels": {"kubernetes.io/hostname": "a"}}))
-    for spec, helps in (({}, ["1 more node like a"]), (chosen, [])):
-        (job,) = jobs_of(service, of_kind("Deployment", "web", template_of(5, **spec), replicas=2))
-        assert [remedy["text"] for remedy in job["remedies"] if remedy["kind"] == "administrator"] == helps
 
 
 def test_a_drain_that_displaces_nothing_says_so(service):

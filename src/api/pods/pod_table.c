@@ -155,7 +155,7 @@ static const char *without_remedies(const json_t *owner)
     if (strcmp(text_member(json_object_get(owner, "verdict"), "result"), "doesNotFit") != 0)
         return "";
     return strcmp(tried, "none") == 0  ? " What would help was not tried."
-           : strcmp(tried, "all") == 0 ? " No single change is enough."
+           : strcmp(tried, "all") == 0 ? " No single change that was tried is enough."
                                        : "";
 }
 
