@@ -165,6 +165,26 @@ def test_unjudged_requirements_are_named(start_over):
     assert [line.strip() for line in table if line.startswith("  not evaluated")] == [f"not evaluated   {line}" for line in lines]
 
 
+def test_a_pod_fits_only_as_far_as_evaluated(start_over):
+    """kube-scheduler's message may be about what is not judged: a volume, a host port. Its words are told, and nothing is green."""
+    no_claim = says('0/1 nodes are available: persistentvolumeclaim "x" not found. preemption: 0/1 nodes are available: 1 No victims.')
+    unjudged = pod("unjudged", 1, spec={"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "x"}}]}, status=no_claim)
+    untried = pod("untried", 1, spec={"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "y"}}]})
+    service = start_over(node("a", 8), unjudged, untried, pod("judged", 1, status=says("0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")))
+    answer = pending_of(service)
+    pods = {item["name"]: item for item in answer["pods"]}
+    verdict = pods["unjudged"]["verdict"]
+    sentence = 'It fits as far as evaluated. kube-scheduler says: persistentvolumeclaim "x" not found.'
+    assert (verdict["result"], verdict["cause"], verdict["text"], verdict["node"]) == ("waits", "scheduler", sentence, "a")
+    assert [pods[name]["verdict"]["result"] for name in ("judged", "untried")] == ["fits", "fits"]
+    assert explanation_of(service, "unjudged")["pod"]["verdict"] == verdict
+    (owner,) = (owner for owner in answer["owners"] if owner["name"] == "unjudged")
+    assert (owner["verdict"]["result"], owner["verdict"]["text"], owner["fits"]) == ("waits", sentence, 1)
+    assert sentence in service.get("/v1/pending?output=table&width=400").text
+    lines = service.get("/v1/pods/ml/unjudged/explain?output=table&width=400").text.splitlines()
+    assert lines[:2] == ["WAITS  Pod ml/unjudged", f"       {sentence}"]
+
+
 @pytest.mark.parametrize("name", ["three", "five", "huge", "t4", "h100", "broken", "chosen", "amd"])
 def test_verdicts_equal_those_of_a_dry_run(service, name):
     """The same pod as a manifest: the same verdicts, scores and lacks."""

@@ -291,22 +291,46 @@ static struct headline headline_of_pod(const struct pod_report *report, const st
     return headline_new(RESULT_NOT_JUDGED, CAUSE_LIMIT, "Too many different pods wait.");
 }
 
-static json_t *verdict_json(const struct pod_report *report, const struct pod_copy *copy,
-                            const struct verdicts *verdicts)
+/* 'persistentvolumeclaim "x" not found.' of '0/9 nodes are available: persistentvolumeclaim "x" not
+ * found. preemption: ...' */
+static const char *first_sentence(const char *message, struct arena *arena)
 {
+    static const char COUNT[] = " nodes are available: ";
+    const char *count = strstr(message, COUNT);
+    const char *text = count ? count + strlen(COUNT) : message;
+    const char *end = strstr(text, ". ");
+    return end ? arena_printf(arena, "%.*s", (int)(end + 1 - text), text) : text;
+}
+
+static json_t *waiting_json(const struct verdicts *verdicts, enum verdict_cause cause,
+                            const char *text)
+{
+    json_t *verdict = json_copy(verdicts->verdict);
+    json_t *rest = json_pack("{s:s, s:s, s:s}", "result", headline_result(RESULT_WAITS), "cause",
+                             cause_name(cause), "text", text);
+    (void)json_object_update_new(verdict, rest);
+    return verdict;
+}
+
+static json_t *verdict_json(const struct pod_report *report, const struct pod_copy *copy,
+                            const struct verdicts *verdicts, const json_t *not_evaluated)
+{
+    const char *message = copy->pod.unscheduled_message ? copy->pod.unscheduled_message : "";
     static const struct pod_shape NOTHING;
     static const struct fit_question NO_QUESTION = {.shape = &NOTHING};
     if (!verdicts || copy->pod.refusal) {
         const struct headline headline = headline_of_pod(report, copy);
         return headline_json(&headline, &NO_QUESTION, headline.result == RESULT_MISTAKE);
     }
-    if (!copy->pod.gated)
-        return json_incref(verdicts->verdict);
-    json_t *gated = json_copy(verdicts->verdict);
-    (void)json_object_set_new(gated, "cause", json_string(cause_name(CAUSE_GATE)));
-    (void)json_object_set_new(gated, "text",
-                              json_string("It waits until its scheduling gates are removed."));
-    return gated;
+    if (copy->pod.gated)
+        return waiting_json(verdicts, CAUSE_GATE, "It waits until its scheduling gates are removed.");
+    if (verdicts->n_fits > 0 && message[0] &&
+        (json_array_size(not_evaluated) > 0 || verdicts->has_claims))
+        return waiting_json(verdicts, CAUSE_SCHEDULER,
+                            arena_printf(report->arena,
+                                         "It fits as far as evaluated. kube-scheduler says: %s",
+                                         first_sentence(message, report->arena)));
+    return json_incref(verdicts->verdict);
 }
 
 static void set_verdicts(json_t *object, const struct verdicts *verdicts)
@@ -408,7 +432,8 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
     set(object, "nominatedNode", text_or_null(pod->nominated_node));
     set(object, "reservation", reservation_json(report, copy));
     set(object, "notEvaluated", not_evaluated_json(report, copy, verdicts));
-    set(object, "verdict", verdict_json(report, copy, verdicts));
+    set(object, "verdict",
+        verdict_json(report, copy, verdicts, json_object_get(object, "notEvaluated")));
     remedies_add_none(object);
     set_verdicts(object, verdicts);
     return object;

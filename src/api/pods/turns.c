@@ -155,12 +155,14 @@ static json_t *verdict_in_turn(const struct turns *turns, const struct turn *tur
     json_t *verdict = json_copy(json_object_get(pod, "verdict"));
     const char *best = json_string_value(json_array_get(json_object_get(pod, "fitsOn"), 0));
     const char *node = turn->node ? turn->node : best ? best : "";
+    const bool is_in_doubt = strcmp(text_member(verdict, "result"), "waits") == 0;
     const char *text =
         turn->node
             ? arena_printf(turns->arena, "It fits on %s, and waits for kube-scheduler.", node)
             : taken_text(turns, turn, text_member(pod, "namespace"), node);
-    (void)json_object_set_new(verdict, "text", json_string(text));
     (void)json_object_set_new(verdict, "node", json_string(node));
+    if (!turn->node || !is_in_doubt)
+        (void)json_object_set_new(verdict, "text", json_string(text));
     if (turn->node)
         return verdict;
     json_t *rest =

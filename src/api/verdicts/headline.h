@@ -16,7 +16,7 @@ enum result {
     RESULT_DOES_NOT_FIT,
     RESULT_NOT_JUDGED,
     RESULT_MISTAKE,
-    RESULT_WAITS, /* it fits, but its group is not complete, or other pods come first */
+    RESULT_WAITS, /* it fits, but for what is not judged, its gates, its group or pods before it */
     RESULT_RUNNING
 };
 

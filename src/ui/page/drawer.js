@@ -113,10 +113,12 @@ function Node({ inventory, node, pending, change }) {
     <${Taints} node=${node} /><${Labels} name=${node.name} />`;
 }
 
+const WAITS = { group: "verdict_waits", scheduler: "waitsForScheduler", gate: "waitsForGates" };
+
 function titleOf(pod, { result, cause }) {
   if (pod.state === "bound") return t("runsOn", pod.node);
   if (pod.state === "finished") return t("hasEnded");
-  return t(result === "waits" && cause !== "group" ? "waitsItsTurn" : `verdict_${result}`);
+  return t(result === "waits" ? WAITS[cause] ?? "waitsItsTurn" : `verdict_${result}`);
 }
 
 function Pod({ name, inventory, change }) {

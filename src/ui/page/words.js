@@ -275,6 +275,8 @@ export const WORDS = {
   verdict_doesNotFit: ["Does not fit", "放不下"],
   verdict_notJudged: ["Not judged", "未评估"],
   waitsItsTurn: ["Waits for its turn", "等待轮到它"],
+  waitsForScheduler: ["Waits for kube-scheduler", "等待 kube-scheduler"],
+  waitsForGates: ["Waits for its scheduling gates", "等待移除调度门控"],
   verdict_waits: ["Waits for its group", "等待同组 Pod"],
   verdict_mistake: ["A mistake in the request", "请求有误"],
   podsFit: [(n, all) => `${n_(n)} of ${s(all, "pod", "pods")} ${n === 1 ? "fits" : "fit"}`, (n, all) => `${n_(all)} 个 Pod 中有 ${n_(n)} 个放得下`],
