@@ -323,7 +323,8 @@ static json_t *verdict_json(const struct pod_report *report, const struct pod_co
         return headline_json(&headline, &NO_QUESTION, headline.result == RESULT_MISTAKE);
     }
     if (copy->pod.gated)
-        return waiting_json(verdicts, CAUSE_GATE, "It waits until its scheduling gates are removed.");
+        return waiting_json(verdicts, CAUSE_GATE,
+                            "It waits until its scheduling gates are removed.");
     if (verdicts->n_fits > 0 && message[0] &&
         (json_array_size(not_evaluated) > 0 || verdicts->has_claims))
         return waiting_json(verdicts, CAUSE_SCHEDULER,
