@@ -185,6 +185,39 @@ def test_a_pod_fits_only_as_far_as_evaluated(start_over):
     assert lines[:2] == ["WAITS  Pod ml/unjudged", f"       {sentence}"]
 
 
+def test_a_pod_that_is_being_deleted_does_not_wait(start_over):
+    """It comes first, would take the room, and never will."""
+    first = pod("first", 8, spec={"priority": 5}, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    service = start_over(node("a", 8), first, pod("last", 8))
+    answer = pending_of(service)
+    assert (answer["podCount"], answer["gpuCount"], [(item["name"], item["placedOn"]) for item in answer["pods"]]) == (1, 8, [("last", "a")])
+    explained = explanation_of(service, "first")["pod"]
+    assert (explained["verdict"]["result"], explained["verdict"]["text"]) == ("notJudged", "It is being deleted.")
+    assert (explained["summary"], explained["remedies"], explained["terminating"]) == ("ml/first: is being deleted", [], True)
+    assert explanation_of(service, "last")["pod"]["verdict"]["text"] == "It fits on a, and waits for kube-scheduler."
+
+
+def test_nominated_pods(start_over):
+    """kube-scheduler tries the nominated node first, then every node: nobody comes before the pod."""
+    nominated = {"nominatedNodeName": "full"}
+    chosen = pod("chosen", 8, spec={"priority": 5}, status=nominated)
+    full, runs = node("full", 8), pod("runs", 3, "full")
+    service = start_over(full, node("free", 8), runs, chosen, pod("other", 1))
+    pods = pods_of(service)
+    assert (pods["chosen"]["placedOn"], pods["chosen"]["verdict"]["text"]) == ("free", "It fits on free, and waits for kube-scheduler.")
+    verdict = pods_of(start_over(full, runs, chosen, pod("other", 1)))["chosen"]["verdict"]
+    assert (verdict["result"], verdict["cause"], verdict["node"]) == ("waits", "freeGpus", "full")
+    assert verdict["text"] == "kube-scheduler makes room for it on full. No node has 8 GPUs free; full lacks 3."
+
+
+@pytest.mark.parametrize("names, sentence", [(["g"], "gate g is"), (["a/b", "c"], "gates a/b, c are")])
+def test_gates_are_named(start_over, names, sentence):
+    service = start_over(node("a", 8), pod("gated", 1, spec={"schedulingGates": [{"name": name} for name in names]}))
+    verdict = pods_of(service)["gated"]["verdict"]
+    assert (verdict["result"], verdict["cause"], verdict["text"]) == ("waits", "gate", f"It waits until its scheduling {sentence} removed.")
+    assert explanation_of(service, "gated")["pod"]["verdict"] == verdict
+
+
 @pytest.mark.parametrize("name", ["three", "five", "huge", "t4", "h100", "broken", "chosen", "amd"])
 def test_verdicts_equal_those_of_a_dry_run(service, name):
     """The same pod as a manifest: the same verdicts, scores and lacks."""

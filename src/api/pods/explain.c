@@ -166,11 +166,12 @@ static json_t *explain(const struct pod_report *report, struct pod_remedies *rem
                      "nearMisses", near_misses);
 }
 
-/* A pod with a reservation is not judged, because that would count against it. Nor is a shape over
- * a limit, which is incomplete. */
+/* A pod with a reservation is not judged, because that would count against it. Nor is one that is
+ * being deleted, or a shape over a limit, which is incomplete. */
 static bool is_judged(const struct pod_copy *copy)
 {
-    return pod_json_is_pending(&copy->pod) && !copy->reserved_node && !copy->shape->facts.over;
+    return pod_json_is_pending(&copy->pod) && !copy->pod.terminating && !copy->reserved_node &&
+           !copy->shape->facts.over;
 }
 
 static json_t *explanation_json(const struct pod_copies *copies, struct pod_remedies *remedies,

@@ -112,11 +112,11 @@ static const struct waiting_group *find(const struct waiting_group *rows, size_t
     return NULL;
 }
 
-/* The pod's own reasons stay where they say more: it is gated, or invalid. */
+/* The pod's own reasons stay where they say more: it is gated, being deleted, or invalid. */
 static bool is_answered_by_group(const struct waiting_group *row, const struct pod_copy *copy)
 {
     return !row->is_ordinary && !copy->pod.node_name[0] && !copy->pod.finished &&
-           !copy->pod.gated && !copy->pod.refusal && !copy->reserved_node;
+           !copy->pod.gated && !copy->pod.terminating && !copy->pod.refusal && !copy->reserved_node;
 }
 
 static void answer(const struct waiting_group *row, const char *text, json_t *pod,

@@ -185,7 +185,8 @@ static int compare_waiting(const void *a, const void *b)
 
 bool pod_copy_is_pending(const struct pod *pod)
 {
-    return !pod->node_name[0] && !pod->finished && (pod->shape->n_gpu_needs > 0 || pod->claims);
+    return !pod->node_name[0] && !pod->finished && !pod->terminating &&
+           (pod->shape->n_gpu_needs > 0 || pod->claims);
 }
 
 /* Which pods to copy. */

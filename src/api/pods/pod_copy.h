@@ -123,7 +123,7 @@ struct pod_page {
 /* n_all exceeds n if more follow the page. */
 struct pod_copies pod_copy_page(struct inventory *inventory, const struct pod_page *page,
                                 struct arena *arena);
-/* Whether it is unfinished, without a node, and asks for GPUs or claims. */
+/* Whether it is unfinished, without a node, not being deleted, and asks for GPUs or claims. */
 bool pod_copy_is_pending(const struct pod *pod);
 /* The pod of that name, if any. */
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,

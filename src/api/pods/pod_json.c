@@ -1,5 +1,6 @@
 /* pod_json: see pod_json.h. The sentence comes first. */
 #include "api/pods/pod_json.h"
+#include "api/text.h"
 #include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
 #include "api/verdicts/remedies.h"
@@ -134,7 +135,7 @@ static const char *pending_text(const struct pod_report *report, const struct po
                             group_text(copy, arena), text);
     if (pod->gated)
         text = arena_printf(arena, "waits until its scheduling gates are removed; %s", text);
-    return pod->terminating ? arena_printf(arena, "is being deleted; %s", text) : text;
+    return pod->terminating ? "is being deleted" : text;
 }
 
 static const char *summary_of(const struct pod_report *report, const struct pod_copy *copy,
@@ -282,6 +283,8 @@ static struct headline headline_of_pod(const struct pod_report *report, const st
     }
     if (pod->refusal)
         return headline_new(RESULT_MISTAKE, CAUSE_REQUEST, pod->refusal);
+    if (pod->terminating)
+        return headline_new(RESULT_NOT_JUDGED, CAUSE_NONE, "It is being deleted.");
     if (copy->reserved_node)
         return headline_new(RESULT_FITS, CAUSE_SCHEDULER,
                             arena_printf(arena, "It is being bound to %s.", copy->reserved_node));
@@ -300,6 +303,27 @@ static const char *first_sentence(const char *message, struct arena *arena)
     const char *text = count ? count + strlen(COUNT) : message;
     const char *end = strstr(text, ". ");
     return end ? arena_printf(arena, "%.*s", (int)(end + 1 - text), text) : text;
+}
+
+/* By the lines of pod_not_evaluated_text(). */
+static const char *gates_text(const json_t *not_evaluated, struct arena *arena)
+{
+    static const char GATE[] = "scheduling gate ";
+    struct name_list gates = {.text = ""};
+    size_t i = 0;
+    json_t *line = NULL;
+    json_array_foreach (not_evaluated, i, line) {
+        const char *text = json_string_value(line);
+        const char *name = text + strlen(GATE);
+        if (strncmp(text, GATE, strlen(GATE)) == 0)
+            text_names_add(&gates, arena_printf(arena, "%.*s", (int)strcspn(name, ":"), name),
+                           arena);
+    }
+    if (gates.n == 0)
+        return "It waits until its scheduling gates are removed.";
+    return arena_printf(
+        arena, "It waits until its scheduling gate%s %s removed.", gates.n == 1 ? "" : "s",
+        arena_printf(arena, "%s %s", text_names(&gates, arena), gates.n == 1 ? "is" : "are"));
 }
 
 static json_t *waiting_json(const struct verdicts *verdicts, enum verdict_cause cause,
@@ -323,8 +347,12 @@ static json_t *verdict_json(const struct pod_report *report, const struct pod_co
         return headline_json(&headline, &NO_QUESTION, headline.result == RESULT_MISTAKE);
     }
     if (copy->pod.gated)
-        return waiting_json(verdicts, CAUSE_GATE,
-                            "It waits until its scheduling gates are removed.");
+        return waiting_json(verdicts, CAUSE_GATE, gates_text(not_evaluated, report->arena));
+    if (verdicts->n_fits == 0 && cluster_find_node(report->fork, copy->pod.nominated_node))
+        return waiting_json(verdicts, verdicts->headline->cause,
+                            arena_printf(report->arena,
+                                         "kube-scheduler makes room for it on %s. %s",
+                                         copy->pod.nominated_node, verdicts->headline->text));
     if (verdicts->n_fits > 0 && message[0] &&
         (json_array_size(not_evaluated) > 0 || verdicts->has_claims))
         return waiting_json(verdicts, CAUSE_SCHEDULER,

@@ -388,7 +388,7 @@ static bool is_nominated(const struct place_search *search, const struct placed_
     return !search->only_node && item->copy->pod.nominated_node[0];
 }
 
-/* The room on its node is kept for it already. */
+/* The room on its node is kept for it already. Without it, kube-scheduler tries every node. */
 static size_t judge_nominated(struct placed_pod *item, const struct place_search *search,
                               const struct pod_query *query)
 {
@@ -415,8 +415,9 @@ static size_t search_places(struct place_search *search, struct placed_pod *item
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct pod_query query = query_of(search, items->copy, arena);
-    const size_t n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
-                                                        : place(search, &query, items, n);
+    size_t n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query) : 0;
+    if (n_placed == 0)
+        n_placed = place(search, &query, items, n);
     if (n_placed < n) {
         *ret_failure = why_nowhere(search, &(struct rest){items, n, n_placed}, &query);
         if (!is_alone(items) && !query.question.peers)
