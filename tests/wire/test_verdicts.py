@@ -535,6 +535,22 @@ def test_what_helps_a_daemon_set(start_over, nodes, asking, remedies):
         assert fits(service, changed), text
 
 
+@pytest.mark.parametrize(
+    "models, resource, text, remedy",
+    [
+        ("H10O", GPU, "No node has the model H10O. Did you mean H100-80GB-HBM3?", "write H100-80GB-HBM3 in gpu-extender.io/models"),
+        ("H100", "nvidia.com/gpus", "No node has the resource nvidia.com/gpus. Did you mean nvidia.com/gpu?", "write nvidia.com/gpu in resources.limits"),
+    ],
+)
+def test_a_name_that_no_node_has_decides_before_their_number(start_over, models, resource, text, remedy):
+    service = start_over(node("a", 8, "NVIDIA-H100-80GB-HBM3"), node("b", 8, "NVIDIA-H100-80GB-HBM3"))
+    asking = daemon_set()
+    annotate(asking["spec"]["template"], models)
+    asking["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] = {resource: 8}
+    (job,) = jobs_of(service, asking)
+    assert (job["verdict"]["cause"], job["verdict"]["text"], job["remedies"][0]["text"]) == ("name", text, remedy)
+
+
 def test_a_daemon_set_keeps_its_places(start_over):
     """The search takes its pods back, and places them again, each on its node."""
     service = start_over(node("a", 8), node("b", 4))

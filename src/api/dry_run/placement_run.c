@@ -639,7 +639,9 @@ static struct headline headline_of_run(struct placement_run *run)
         return fitting_headline(run);
     const bool is_of_node =
         run->full_node && !*claim_rules_fault(run->query.question.devices); /* else of all nodes */
-    headline = is_of_node ? headline_per_node(run) : headline_of(&question);
+    headline = headline_of(&question);
+    if (is_of_node && !headline.missing.kind)
+        headline = headline_per_node(run);
     /* A pod alone would fit. */
     if (run->domains.why_not && headline.result == RESULT_FITS)
         return headline_new(RESULT_DOES_NOT_FIT, CAUSE_FREE_GPUS,
