@@ -363,6 +363,16 @@ def test_what_helps_a_pod_that_waits_its_turn(start_over):
     assert "  alone on        h100" in lines
 
 
+def test_what_helps_a_pod_that_fits_nowhere_is_tried_in_turn(start_over):
+    """`first` takes half of the node before it, whether a change lets the other pod fit alone or not."""
+    service = start_over(node("a", 8), pod("runs", 2, "a"), pod("first", 4, spec={"priority": 5}), pod("huge", 16), pod("large", 8))
+    answer = pending_of(service)
+    helps = {owner["name"]: [remedy["text"] for remedy in owner["remedies"]] for owner in answer["owners"]}
+    assert helps == {"first": [], "huge": ["ask for 2 GPUs"], "large": ["ask for 2 GPUs", "1 more node like a"]}
+    for name in ("huge", "large"):
+        assert [remedy["text"] for remedy in explanation_of(service, name)["pod"]["remedies"]] == helps[name]
+
+
 def test_remedies_of_a_turn_are_enough_for_the_whole_workload(start_over):
     """Four of its six pods lack a place. The two that have one would ask for less, too."""
     job = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}]}

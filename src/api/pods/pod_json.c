@@ -433,8 +433,9 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
         .answer_left = &remedies->trials_left,
         .arena = report->arena,
     };
-    if (query.question.quota)
-        question.are_more_before = !add_before(report, remedies, &question);
+    question.are_more_before = !add_before(report, remedies, &question);
+    if (question.are_more_before && !remedies->first)
+        return; /* what helps the pod alone may help those before it only */
     cluster_fork_mark(remedies->fork);
     remedies_add(&question, json);
     cluster_fork_keep(remedies->fork);

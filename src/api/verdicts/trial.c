@@ -33,7 +33,7 @@ static size_t one_by_one(const struct trials *trials, int64_t n)
     return (uint64_t)n < most ? (size_t)n : most;
 }
 
-static bool pay(struct trials *trials, const struct trial *trial)
+static bool pay(struct trials *trials)
 {
     const size_t n_nodes = 1 + cluster_n_nodes(trials->fork);
     size_t n_peers = 0;
@@ -44,7 +44,7 @@ static bool pay(struct trials *trials, const struct trial *trial)
                      pod_price(&trials->roles[i].question->shape->facts) * n_nodes +
                  one_by_one(trials, trials->roles[i].n) * (1 + n_nodes / WEIGHED_OF_A_VERDICT) +
                  n_peers / PEERS_OF_A_VERDICT;
-    for (size_t i = 0; trial->lifts_quota && i < trials->n_before; i++)
+    for (size_t i = 0; i < trials->n_before; i++)
         price += 2 * pod_price(&trials->before[i].question->shape->facts) * n_nodes +
                  n_peers / PEERS_OF_A_VERDICT;
     trials->is_cut = trials->is_cut || trials->n_run == TRIALS_MAX || price > trials->left ||
@@ -232,15 +232,17 @@ static bool place_role(struct trials *trials, const struct fit_question *questio
     return what_if_fill(trials->fork, question, n_rest).n == n_rest;
 }
 
-/* As many as find a place, without a quota. */
-static void place_before(struct trials *trials, const struct trial_role *role, struct arena *arena)
+/* As many as find a place. */
+static void place_before(struct trials *trials, const struct trial *trial,
+                         const struct trial_role *role, struct arena *arena)
 {
     struct fit_question wanted = *role->question;
     if (wanted.peer)
         wanted.peers = peer_rules_of(trials->fork, wanted.peer, wanted.shape, arena);
     struct fit_question question =
         fit_question_of(trials->fork, role->namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
-    quota_lift(question.quota);
+    if (trial->lifts_quota)
+        quota_lift(question.quota);
     (void)what_if_place(trials->fork, &question, (size_t)role->n,
                         ARENA_ARRAY(arena, const struct node *, (size_t)role->n));
 }
@@ -274,8 +276,8 @@ static bool try_roles(struct trials *trials, const struct trial *trial, const bo
     struct claim_rules **tried = ARENA_ARRAY(arena, struct claim_rules *, trials->n_roles);
     bool fits = true;
     size_t n = 0;
-    for (size_t i = 0; trial->lifts_quota && i < trials->n_before; i++)
-        place_before(trials, &trials->before[i], arena);
+    for (size_t i = 0; i < trials->n_before; i++)
+        place_before(trials, trial, &trials->before[i], arena);
     while (fits && n < trials->n_roles) {
         const struct trial_role *role = &trials->roles[n];
         struct fit_question question = question_of(trials, trial, role, domains, arena);
@@ -316,7 +318,7 @@ bool trial_run(struct trials *trials, const struct trial *trial, struct trial_en
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct trial_end end = {0};
     struct domain_run domains = {0};
-    bool fits = pay(trials, trial);
+    bool fits = pay(trials);
     if (!fits)
         return false;
     if (trial->vacated)

@@ -30,7 +30,7 @@ struct trials {
     struct cluster *fork; /* marked, as it is before the workload */
     const struct trial_role *roles;
     size_t n_roles;
-    /* Pods that kube-scheduler takes first if a quota lets them in; they need not fit. */
+    /* Pods that kube-scheduler takes first; they need not fit. */
     const struct trial_role *before;
     size_t n_before;
     struct domain_wish wish; /* of all roles together, which have no claims then */
