@@ -126,10 +126,14 @@ def test_replicas_that_fit_one_at_a_time(live):
     create_set(live, "ring", 2, 3)
     wait_until(lambda: sorted(bound_of_replicas(live, "ring", 2)) == [0, 3], lambda: live.api.get(PODS))
     running = bound_of_replicas(live, "ring", 2).index(3)
-    leader = f"{PODS}/ring-{running}"
-    before = live.api.get(leader)["metadata"]["uid"]
-    live.api.delete(f"{leader}-2")
-    wait_until(lambda: live.api.status_of("GET", leader) == 200 and live.api.get(leader)["metadata"]["uid"] != before, lambda: live.api.get(leader))
+    leader = f"ring-{running}"
+
+    def uids():
+        return {item["metadata"]["uid"] for item in live.api.get(PODS)["items"] if item["metadata"]["name"] == leader}
+
+    before = uids()
+    live.api.delete(f"{PODS}/{leader}-2")
+    wait_until(lambda: len(uids() - before) == 1, lambda: live.api.get(PODS))
     wait_until(lambda: sorted(bound_of_replicas(live, "ring", 2)) == [0, 3], lambda: live.api.get(PODS))
 
 
