@@ -49,6 +49,8 @@ struct skipped_object {
 
 /* In the message "request 8 is more than its limit 2". */
 #define WARNING_OVER_LIMIT " is more than its limit"
+/* The end of others. */
+#define WARNING_REJECTED ": the API server rejects it"
 
 /* Something without effect: an annotation of ours, because of its place or its key; a field or a
  * kind that Kubernetes does not have. */

@@ -120,6 +120,38 @@ def test_what_the_api_server_rejects_is_a_mistake(pattern, text, labelled):
     assert (job["verdict"]["result"], job["verdict"]["text"], job["remedies"]) == ("mistake", text, [])
 
 
+REJECTED = [
+    ("Job", {}, {}, "restartPolicy is missing, should be Never or OnFailure."),
+    ("Job", {"restartPolicy": "Always"}, {}, "restartPolicy should be Never or OnFailure."),
+    ("Deployment", {"restartPolicy": "Never"}, {}, "restartPolicy should be Always."),
+    ("DaemonSet", {}, {"selector": {}}, "spec.selector is empty: the API server rejects it."),
+    ("Pod", {"restartPolicy": "always"}, {}, "restartPolicy should be Always or Never or OnFailure."),
+    ("Pod", {"containers": []}, {}, "spec.containers is empty: the API server rejects it."),
+    ("Pod", {"containers": [{"name": "c", "image": "x"}] * 2}, {}, "spec.containers[1].name is that of another container: the API server rejects it."),
+    ("Pod", {"containers": [{"image": "x"}]}, {}, "spec.containers[0].name is missing: the API server rejects it."),
+    ("Pod", {"tolerations": [{"key": "a", "operator": "exists"}]}, {}, "operator should be Equal or Exists."),
+    ("Pod", {"tolerations": [{"key": "a", "operator": "Exists", "value": "b"}]}, {}, "value should be empty with operator Exists."),
+    ("Pod", {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "Never"}]}, {}, "whenUnsatisfiable should be DoNotSchedule or ScheduleAnyway."),
+]
+
+
+@pytest.mark.parametrize("kind, pod_spec, spec, text", REJECTED)
+def test_what_an_object_needs(kind, pod_spec, spec, text, service):
+    body = {"containers": [{"name": "c", "image": "x", "resources": {"limits": {GPU: 1}}}], **pod_spec}
+    manifest = {"apiVersion": {"Pod": "v1", "Job": "batch/v1"}.get(kind, "apps/v1"), "kind": kind, "metadata": {"name": "a"}, "spec": body}
+    if kind != "Pod":
+        template = {"metadata": {"labels": {"app": "a"}}, "spec": body}
+        manifest["spec"] = {"selector": {"matchLabels": {"app": "a"}}, "template": template, **spec}
+    (job,) = service.post("/v1/dry-run", manifest).json()["jobs"]
+    assert (job["verdict"]["result"], job["verdict"]["text"], job["remedies"]) == ("mistake", text, [])
+
+
+def test_a_version_that_is_not_served_any_more(service):
+    manifest = {"apiVersion": "extensions/v1beta1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": {"template": {"spec": pod()["spec"]}}}
+    (job,) = service.post("/v1/dry-run", manifest).json()["jobs"]
+    assert (job["verdict"]["result"], job["verdict"]["text"]) == ("mistake", "The apiVersion is not served any more; write apps/v1.")
+
+
 def test_names_that_no_node_has_have_their_line(labelled):
     text = """kind: Pod
 apiVersion: v1

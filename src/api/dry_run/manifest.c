@@ -575,6 +575,8 @@ static const char *wrong_value(const struct manifest_warning *warning, const cha
     const char *is = strstr(text, "is ");
     if (!right || !is || is > right)
         return NULL;
+    if (strncmp(text, "is missing", strlen("is missing")) == 0)
+        return arena_printf(arena, "%s %s.", field_of(warning->path), text);
     return arena_printf(arena, "%s%s%s%.*s%s.", field_of(warning->path), line,
                         is == text ? " " : ": ", (int)(is - text), text, right + 2);
 }
@@ -592,9 +594,10 @@ static const char *wrong_object(const struct manifest_warning *warning, const ch
         return arena_printf(arena, "The kind%s is unknown%s", line, meant);
     if (strcmp(warning->path, "apiVersion") == 0 && strstr(text, " is not in this group;"))
         return arena_printf(arena, "The apiVersion%s is of another group%s", line, meant);
-    if (strstr(text, "is no label of spec.template"))
-        return arena_printf(arena, "%s%s is no label of its pods: the API server rejects it.",
-                            warning->path, line);
+    if (strcmp(warning->path, "apiVersion") == 0 && strstr(text, " do not serve "))
+        return arena_printf(arena, "The apiVersion%s is not served any more%s.", line, meant);
+    if (strstr(text, WARNING_REJECTED))
+        return arena_printf(arena, "%s%s %s.", warning->path, line, text);
     const char *key = strrchr(warning->path, '[');
     const char *small = strstr(text, " is less than 1Mi");
     if (small && key)
@@ -609,7 +612,8 @@ static const char *wrong_object(const struct manifest_warning *warning, const ch
 const char *manifest_mistake(const struct manifest_warning *warning, bool asks_for_gpus,
                              struct arena *arena)
 {
-    const char *line = warning->line > 0 ? arena_printf(arena, " in line %zu", warning->line) : "";
+    const bool has_line = warning->line > 0 && strncmp(warning->message, "is missing", 10) != 0;
+    const char *line = has_line ? arena_printf(arena, " in line %zu", warning->line) : "";
     const char *text = unknown_field(warning, line, asks_for_gpus, arena);
     if (!text)
         text = over_limit(warning, line, arena);

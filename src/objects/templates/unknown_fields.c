@@ -462,6 +462,104 @@ static void judge_requests(const struct field_walk *walk, const json_t *resource
     }
 }
 
+/* Members that an object needs, and the values that they may have. */
+static const struct member_rule {
+    const char *around; /* the key of the object, or of the array with it; see around() */
+    const char *kinds;  /* NULL: any */
+    const char *key;
+    bool is_required;
+    const char *values; /* NULL: any */
+} RULES[] = {
+    {"pod", "Job CronJob", "restartPolicy", true, "Never or OnFailure"},
+    {"pod", "DaemonSet Deployment ReplicaSet ReplicationController StatefulSet", "restartPolicy",
+     false, "Always"},
+    {"pod", NULL, "restartPolicy", false, "Always or Never or OnFailure"},
+    {"pod", NULL, "containers", true, NULL},
+    {"spec", "DaemonSet Deployment ReplicaSet StatefulSet", "selector", true, NULL},
+    {"containers", NULL, "name", true, NULL},
+    {"initContainers", NULL, "name", true, NULL},
+    {"tolerations", NULL, "operator", false, "Equal or Exists"},
+    {"topologySpreadConstraints", NULL, "whenUnsatisfiable", true,
+     "DoNotSchedule or ScheduleAnyway"},
+};
+
+/* "spec" is that of the manifest only. */
+static const char *around(int type, const struct field_place *at)
+{
+    const struct field_place *named = at->key ? at : at->parent;
+    if (type == SCHEMA_POD_SPEC || !named || !named->key)
+        return type == SCHEMA_POD_SPEC ? "pod" : "";
+    return strcmp(named->key, "spec") == 0 && named->parent->parent ? "" : named->key;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t len = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += len) {
+        if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+            return len > 0;
+    }
+    return false;
+}
+
+static bool is_empty(const json_t *value)
+{
+    return !value || json_is_null(value) ||
+           (json_is_string(value) && json_string_length(value) == 0) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0);
+}
+
+/* NULL: nothing is. */
+static const char *wrong_by_rule(const json_t *value, const struct member_rule *rule,
+                                 struct arena *arena)
+{
+    const char *text = json_string_value(value);
+    if (is_empty(value) && rule->is_required)
+        return rule->values
+                   ? arena_printf(arena, "is missing, should be %s", rule->values)
+                   : arena_printf(arena, "is %s" WARNING_REJECTED, value ? "empty" : "missing");
+    if (is_empty(value) || !rule->values || !text || has_word(rule->values, text))
+        return NULL;
+    return arena_printf(arena, "is %s, should be %s", quoted(arena, text), rule->values);
+}
+
+static void judge_rules(const struct field_walk *walk, const json_t *object, int type,
+                        const struct field_place *at)
+{
+    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
+        const struct member_rule *rule = &RULES[i];
+        if (strcmp(rule->around, around(type, at)) != 0 ||
+            (rule->kinds && !has_word(rule->kinds, walk->object->kind)))
+            continue;
+        const char *wrong =
+            wrong_by_rule(json_member(object, rule->key), rule, walk->object->arena);
+        if (wrong)
+            warned_add(walk->object, path_of(walk, at, rule->key), wrong);
+    }
+    const char *value = json_string_value(json_member(object, "value"));
+    const char *op = json_string_value(json_member(object, "operator"));
+    if (strcmp(around(type, at), "tolerations") == 0 && value && *value && op &&
+        strcmp(op, "Exists") == 0)
+        warned_add(walk->object, path_of(walk, at, "value"),
+                   arena_printf(walk->object->arena, "is %s, should be empty with operator Exists",
+                                quoted(walk->object->arena, value)));
+}
+
+static void judge_names(const struct field_walk *walk, const json_t *containers,
+                        const struct field_place *at)
+{
+    for (size_t i = 1; i < json_array_size(containers); i++) {
+        const json_t *name = json_member(json_array_get(containers, i), "name");
+        const struct field_place element = {.parent = at, .index = i};
+        for (size_t j = 0; j < i && json_is_string(name); j++) {
+            if (json_equal(json_member(json_array_get(containers, j), "name"), name))
+                warned_add(walk->object, path_of(walk, &element, "name"),
+                           "is that of another container" WARNING_REJECTED);
+        }
+    }
+}
+
 /* Of 'N', the values. */
 static void judge_below(const struct field_walk *walk, const json_t *value,
                         const struct schema_field *field, const struct field_place *at)
@@ -495,7 +593,11 @@ static void judge_members(const struct field_walk *walk, const json_t *object, i
             judge_below(walk, value, field, &inside);
         if (field && type == SCHEMA_RESOURCES)
             judge_amounts(walk, value, &inside);
+        if (type == SCHEMA_POD_SPEC && strcmp(key, "containers") == 0)
+            judge_names(walk, value, &inside);
     }
+    if (!walk->only_near)
+        judge_rules(walk, object, type, at);
     if (type == SCHEMA_RESOURCES)
         judge_requests(walk, object, at);
 }

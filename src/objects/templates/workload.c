@@ -419,7 +419,7 @@ static void warn_of_selector(const struct manifest *manifest, const struct pod_t
         if (json_is_string(value) && !json_equal(value, json_object_get(labels, key)) &&
             !warned_is_full(&object))
             warned_add(&object, arena_printf(manifest->arena, "spec.selector.matchLabels[%s]", key),
-                       "is no label of spec.template with that value: the API server rejects it");
+                       "is no label of its pods" WARNING_REJECTED);
     }
 }
 

@@ -3,11 +3,12 @@
 #include "ask.h"
 
 #define TEMPLATE                                                                                   \
-    "{spec: {containers: [{name: c, resources: {limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: "    \
-    "2}}}]}}"
+    "{metadata: {labels: {app: web}}, spec: {containers: [{name: c, resources: {limits: {cpu: 1, " \
+    "memory: 1Gi, nvidia.com/gpu: 2}}}]}}"
 #define DEPLOYMENT(replicas)                                                                       \
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: ml}\n"                \
-    "spec:\n  replicas: " replicas "\n  template: " TEMPLATE "\n"
+    "spec:\n  replicas: " replicas "\n  template: " TEMPLATE                                       \
+    "\n  selector: {matchLabels: {app: web}}\n"
 
 static json_t *dry_run(struct ask *ask, const char *manifest)
 {
