@@ -198,8 +198,8 @@ def test_a_sixth_of_all_is_enough(service):
     [
         ("L4", 1, {GPU: 8, "cpu": 50, "memory": "1Ti"}, "No node has 8 L4; the largest, l4-1, has 4."),
         ("T4", 1, {GPU: 6, "cpu": 4}, "No node has 6 T4; the largest, t4-gke-1, has 4."),
-        ("L40S", 5, {GPU: 4, "cpu": 32, "memory": "100Gi"}, "It asks for 20 L40S; the cluster has 4, so 16 are missing."),
-        ("A100, A10", 5, {GPU: 4, "cpu": 8, "memory": "1Ti"}, "It asks for 20 A100 or A10; the cluster has 18, so 2 are missing."),
+        ("L40S", 5, {GPU: 4, "cpu": 32, "memory": "100Gi"}, "It asks for 20 L40S; usable nodes have 4, so 16 are missing."),
+        ("A100, A10", 5, {GPU: 4, "cpu": 8, "memory": "1Ti"}, "It asks for 20 A100 or A10; usable nodes have 18, so 2 are missing."),
         ("A100-80GB, A10, L4", 5, {GPU: 4}, "It asks for 20 GPUs; its models have 13, so 7 are missing."),
         ("L4", 1, {GPU: 4, "cpu": 500}, "The nearest node, l4-1, lacks 2 GPUs and 461 CPU."),
     ],
@@ -219,7 +219,7 @@ def test_what_nodes_of_the_model_lack_decides(service, models, n, asks, text):
         (6, 12, {}, "No node has 12 GPUs; the largest, h100-1, has 8."),
         (9, 4, {"accelerator": "nvidia-tesla-v100"}, "It asks for 36 GPUs; nodes it selects have 12, so 24 are missing."),
         (3, 12, {"nvidia.com/mig-1g.5gb.count": "7"}, "No node that it selects has 12 GPUs; the largest, a100-mig-1, has 1."),
-        (30, 4, {}, "It asks for 120 GPUs; the cluster has 62, so 58 are missing."),
+        (30, 4, {}, "It asks for 120 GPUs; usable nodes have 62, so 58 are missing."),
     ],
 )
 def test_all_pods_together_ask_for_too_much(service, n, gpus, selector, text):

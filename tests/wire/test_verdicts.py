@@ -244,6 +244,13 @@ def test_parts_are_what_every_role_asks_for(start_over):
     assert kinds_that_help(service, roles_of(Master=(1, {GPU: "16", "memory": "32Gi"}, ""), Worker=(5, {GPU: "3", "memory": "20Gi"}, ""))) == ["askLess"]
 
 
+def test_the_first_cause_of_all_roles_decides(start_over):
+    """Not that of the first role."""
+    asking = roles_of(Master=(1, {GPU: 16}, "H100"), Worker=(3, {GPU: 8}, "H10O"))
+    (job,) = jobs_of(start_over(node("h", 8, "NVIDIA-H100-80GB-HBM3")), asking)
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("name", "No node has the model H10O. Did you mean H100-80GB-HBM3?")
+
+
 def test_several_models_together_are_enough(start_over):
     """None has room for all pods alone."""
     service = start_over(node("a", 4, "A100"), node("h", 4, "H100"))

@@ -34,18 +34,25 @@ struct job {
 
 /* ---- the verdict ---- */
 
-enum { RANK_OF_MISSING = 2, RANK_OF_FITTING = 4 };
+enum { RANK_OF_MISSING = 2, RANK_OF_NAME, RANK_OF_FAILING, RANK_OF_FITTING };
 
-/* What decides comes first: an object that is missing, before what the pods lack. */
+/* What decides comes first: an object that is missing, and a name that no node has, before what the
+ * pods lack. */
 static int rank_of(const struct headline *headline)
 {
     static const int RANKS[] = {
-        [RESULT_MISTAKE] = 0,     [RESULT_NOT_JUDGED] = 1, [RESULT_DOES_NOT_FIT] = 3,
-        [RESULT_PARTLY_FITS] = 3, [RESULT_WAITS] = 3,      [RESULT_FITS] = 4,
-        [RESULT_RUNNING] = 4,
+        [RESULT_MISTAKE] = 0,
+        [RESULT_NOT_JUDGED] = 1,
+        [RESULT_DOES_NOT_FIT] = RANK_OF_FAILING,
+        [RESULT_PARTLY_FITS] = RANK_OF_FAILING,
+        [RESULT_WAITS] = RANK_OF_FAILING,
+        [RESULT_FITS] = RANK_OF_FITTING,
+        [RESULT_RUNNING] = RANK_OF_FITTING,
     };
-    const bool is_missing = headline->cause == CAUSE_MISSING;
-    return is_missing ? RANK_OF_MISSING : RANKS[headline->result];
+    const int rank = RANKS[headline->result];
+    return headline->cause == CAUSE_MISSING                           ? RANK_OF_MISSING
+           : headline->cause == CAUSE_NAME && rank == RANK_OF_FAILING ? RANK_OF_NAME
+                                                                      : rank;
 }
 
 static int64_t sum(int64_t a, int64_t b)
@@ -112,7 +119,7 @@ static void tell_total(struct job *job)
                                      : headline_gpus(&shape->facts, resource->name, asked, arena),
                      headline_chooses_labels(&shape->facts) ? "nodes it selects have"
                      : has_many_models                      ? "its models have"
-                                                            : "the cluster has",
+                                                            : "usable nodes have",
                      there, asked - there, asked - there == 1 ? "is" : "are");
 }
 
