@@ -637,13 +637,11 @@ static struct headline headline_of_run(struct placement_run *run)
         return headline_of_none(&question);
     if (!run->no_more[0])
         return fitting_headline(run);
-    const bool is_of_node =
-        run->full_node && !*claim_rules_fault(run->query.question.devices); /* else of all nodes */
     headline = headline_of(&question);
-    if (is_of_node && !headline.missing.kind)
+    if (run->full_node && !headline.missing.kind &&
+        !*claim_rules_fault(run->query.question.devices))
         headline = headline_per_node(run);
-    /* A pod alone would fit. */
-    if (run->domains.why_not && headline.result == RESULT_FITS)
+    if (run->domains.why_not && headline.result == RESULT_FITS) /* a pod alone would */
         return headline_new(RESULT_DOES_NOT_FIT, CAUSE_FREE_GPUS,
                             arena_printf(run->dry_run->arena, "N%s.", run->domains.why_not + 1));
     headline_count(&headline, run->n_placed, run->n_replicas);
