@@ -729,27 +729,6 @@ def test_a_toleration_of_every_key(service, tolerations, helps):
 
 
 
-@pytest.mark.parametrize("limit, helps", [({"memory": "60Gi"}, "ask for 30Gi of memory a pod"), ({"cpu": "50"}, "ask for 31 CPU a pod"), ({"memory": "60Gi", "cpu": "50"}, "ask for 25 CPU and 30Gi of memory a pod")])
-def test_less_memory_is_enough_for_pods_that_fit_in_part(start_over, limit, helps):
-    """One pod finds its memory, and two would with less; which is tried for all. Of both if neither alone is enough."""
-    service = start_over(node("a", 8, status={"allocatable": {"cpu": "64", "memory": "64Gi", GPU: "8", "pods": "99"}}))
-    asking = of_kind("Deployment", "web", template_of(1), replicas=2)
-    limits(asking["spec"]["template"]).update(limit)
-    (job,) = jobs_of(service, asking)
-    texts = [remedy["text"] for remedy in job["remedies"] if remedy["kind"] == "askLess"]
-    assert (job["verdict"]["result"], texts) == ("partlyFits", [helps])
-    assert "askLess" in kinds_that_help(service, asking)
-
-
-@pytest.mark.parametrize("asks", [{"cpu": "2000"}, {"memory": "65536Gi"}, {"cpu": "2000", "memory": "65536Gi"}, {"rdma/hca": "8"}])
-def test_much_less_is_enough_for_several_pods(start_over, asks):
-    """Than a sixteenth of what they ask for, or of a resource that has no sixteenths: parts of what the nearest node has."""
-    service = start_over(node("a", 8, status={"allocatable": {"cpu": "64", "memory": "64Gi", "rdma/hca": "8", GPU: "8", "pods": "99"}}))
-    asking = of_kind("Deployment", "web", template_of(1), replicas=3)
-    limits(asking["spec"]["template"]).update(asks)
-    assert "askLess" in kinds_that_help(service, asking)
-
-
 def test_a_workload_that_runs_already(start_over):
     """Its pods count as others', which is said; not those of another kind, namespace or name."""
     made_by = lambda kind, name: {"ownerReferences": [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": True}]}
