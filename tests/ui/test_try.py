@@ -286,8 +286,8 @@ ODD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: odd}\ndta: {}\n"
 
 def test_the_verdict_comes_before_the_mistakes(sample, pages):
     """Those of a job stand below its verdict, those of other objects below all jobs."""
-    page = pages.open(sample, "#view=try", wait="#manifest")
     for names in (["a"], ["a", "b"]):
+        page = pages.open(sample, "#view=try", wait="#manifest")
         tried(page, "".join(WRONG.replace("NAME", name) for name in names) + ODD)
         jobs = page.locator(".answer article").all()
         assert len(jobs) == len(names)

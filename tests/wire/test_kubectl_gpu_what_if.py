@@ -55,7 +55,7 @@ metadata: {name: llama, namespace: ml-training}
 spec:
   parallelism: 4
   completions: 4
-  template: {spec: {containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 8, cpu: 64, memory: 512Gi}}}]}}
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 8, cpu: 64, memory: 512Gi}}}]}}
 """
 
 

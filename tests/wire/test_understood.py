@@ -28,7 +28,11 @@ def deployment(annotations, containers):
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "ml"},
-        "spec": {"replicas": 2, "template": {"metadata": {"annotations": annotations}, "spec": containers}},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}, "annotations": annotations}, "spec": containers},
+        },
     }
 
 
